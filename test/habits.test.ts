@@ -47,6 +47,6 @@ it('describes a caught value in one place', () => {
   expect(findInProgram(/ instanceof Error \? \w+\.message : /)).toEqual(['src/base/describe-error.ts']);
 });
 
-it('matches addresses with ranges by one library, in src/wire', () => {
+it('matches addresses with ranges by one library, in packages/dns/src', () => {
   expect(findInProgram(/\bBlockList\b/)).toEqual([]);
 });

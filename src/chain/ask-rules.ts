@@ -1,8 +1,9 @@
 /**
  * The ask rules of a block: questions that its handlers must see although their names are published.
  */
+
+import { encodeName } from '@portolan/dns/name.ts';
 import type { AskRule } from '../table/types.ts';
-import { encodeName } from '../wire/name.ts';
 import type { Handler } from './handler.ts';
 import { type Match, NO_QUESTIONS } from './match.ts';
 

@@ -1,10 +1,11 @@
 /**
  * Cached answers for handlers: read back as records, with their remaining TTLs.
  */
+
+import { HEADER_OCTETS, headerFlags } from '@portolan/dns/header.ts';
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { OPCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import type { AnswerBody, CachedEntry, CachedQuestion } from '../table/types.ts';
-import { HEADER_OCTETS, headerFlags } from '../wire/header.ts';
-import { decodeMessage } from '../wire/message.ts';
-import { OPCODE, type ResourceRecord } from '../wire/types.ts';
 import type { Forwarded } from './answer.ts';
 
 /** @param now seconds of the monotonic clock that all threads share */

@@ -1,6 +1,6 @@
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, RCODE, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
-import { parseName } from '../wire/name.ts';
-import { CLASS, RCODE, TYPE } from '../wire/types.ts';
 import type { Answer } from './answer.ts';
 import { isCacheable, toCachedAnswer } from './derived-answer.ts';
 import { Query } from './query.ts';

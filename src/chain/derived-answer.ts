@@ -4,10 +4,11 @@
  * It may store an answer only if a handler gave it a lifetime and the client asked for recursion. Besides, no handler may have
  * read the client, and the generation must be the same as when the question came.
  */
+
+import { RCODE } from '@portolan/dns/types.ts';
 import { toCachedQuestion } from '../forward/question-key.ts';
 import { writeAnswerBody } from '../table/answer-body.ts';
 import type { CachedAnswer } from '../table/types.ts';
-import { RCODE } from '../wire/types.ts';
 import type { Answer, Forwarded } from './answer.ts';
 import type { Query } from './query.ts';
 import { replyOf } from './response.ts';

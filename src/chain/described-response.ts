@@ -1,9 +1,9 @@
 /**
  * The response of a server block for handlers that log or count. As in CoreDNS, it lacks the client's OPT record.
  */
-import { encodeMessage } from '../wire/message.ts';
-import { respond } from '../wire/query.ts';
-import { type Edns, type Message, OPCODE, RCODE, TYPE } from '../wire/types.ts';
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { respond } from '@portolan/dns/query.ts';
+import { type Edns, type Message, OPCODE, RCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Answer, OwnEdns } from './answer.ts';
 import type { Query } from './query.ts';
 import { replyOf } from './response.ts';

@@ -1,13 +1,13 @@
 /**
  * Answers as packets, in the form that clients of a front end know.
  */
-import { MAX_PLAIN_RCODE } from '../wire/edns.ts';
-import { isExtendedError, type ResponseErrors, withExtendedErrors } from '../wire/extended-error.ts';
-import { encodeMessage, encodeWhole } from '../wire/message.ts';
-import { isRepeatedOption } from '../wire/passing-options.ts';
-import { type Asked, type Reply, respond } from '../wire/query.ts';
-import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../wire/response-size.ts';
-import { type Edns, type Message, OPCODE } from '../wire/types.ts';
+import { MAX_PLAIN_RCODE } from '@portolan/dns/edns.ts';
+import { isExtendedError, type ResponseErrors, withExtendedErrors } from '@portolan/dns/extended-error.ts';
+import { encodeMessage, encodeWhole } from '@portolan/dns/message.ts';
+import { isRepeatedOption } from '@portolan/dns/passing-options.ts';
+import { type Asked, type Reply, respond } from '@portolan/dns/query.ts';
+import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '@portolan/dns/response-size.ts';
+import { type Edns, type Message, OPCODE } from '@portolan/dns/types.ts';
 import type { Answer, OwnEdns } from './answer.ts';
 import type { Client, MessageSigner, RepeatedParts } from './query.ts';
 import { replyOf } from './response.ts';

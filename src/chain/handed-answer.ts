@@ -1,11 +1,12 @@
 /**
  * Cached answers on their way to the process that takes over.
  */
+
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { toKey } from '@portolan/dns/name.ts';
+import type { Message } from '@portolan/dns/types.ts';
+import { WireError } from '@portolan/dns/wire-error.ts';
 import type { QuestionKey } from '../forward/question-key.ts';
-import { decodeMessage } from '../wire/message.ts';
-import { toKey } from '../wire/name.ts';
-import type { Message } from '../wire/types.ts';
-import { WireError } from '../wire/wire-error.ts';
 
 export interface HandedAnswer {
   /** Kind of the answer, 0 to 255, as its keeper numbers them. */

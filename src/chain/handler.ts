@@ -3,11 +3,12 @@
  *
  * Ask rules, forwarding by readers and the order of look-ups are derived only from it.
  */
+
+import { type Message, type NameKey, type Question, TYPE } from '@portolan/dns/types.ts';
 import type { HandlerParts as PluginHandlerParts } from '@portolan/plugin';
 import type { Offer } from '../base/capability.ts';
 import type { UniformCaching } from '../forward/caching/answer-form.ts';
 import type { PublicationId, ViewId } from '../table/types.ts';
-import { type Message, type NameKey, type Question, TYPE } from '../wire/types.ts';
 import type { Answer } from './answer.ts';
 import type { HandlerCount } from './handler-counts.ts';
 import type { Questions } from './match.ts';

@@ -4,8 +4,9 @@
  *
  * Handlers that ask, count or store see it in `Query.look`, and note what they found or would do.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { HandlerParts } from '@portolan/plugin';
-import type { NameKey } from '../wire/types.ts';
 
 /** A handler that has seen the query, or one that it led to. */
 export interface LookStep {

@@ -4,9 +4,10 @@
  *
  * Matches may cover too many questions, but never too few. The class is always IN: readers answer no other.
  */
+
+import { isWithin, ROOT, tryParseKey } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { anyName, type Match, type NameMatch, namesWithin, type Questions } from '@portolan/plugin';
-import { isWithin, ROOT, tryParseKey } from '../wire/name.ts';
-import type { NameKey } from '../wire/types.ts';
 
 export type { Match, NameMatch, Questions } from '@portolan/plugin';
 export { ALL_QUESTIONS, anyName, isWithinAny, NO_QUESTIONS, namesWithin } from '@portolan/plugin';

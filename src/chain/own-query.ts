@@ -1,7 +1,7 @@
 /**
  * Queries of our own: for prefetching, and for names of upstream servers.
  */
-import { OPCODE, type Question } from '../wire/types.ts';
+import { OPCODE, type Question } from '@portolan/dns/types.ts';
 import { Query, type QuerySite } from './query.ts';
 
 const OURSELVES = { address: '', port: 0, transport: 'tcp' } as const;

@@ -1,11 +1,12 @@
 /**
  * Metrics of each query, under CoreDNS's names: requests, responses, sizes and times.
  */
+
+import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
+import type { Edns } from '@portolan/dns/types.ts';
 import type { Counter, Histogram } from '../base/metrics/counted-families.ts';
 import type { MetricRegistry } from '../base/metrics/registry.ts';
 import { QUERY_SIZE_BOUNDS } from '../table/counted.ts';
-import { rcodeName, typeName } from '../wire/mnemonics.ts';
-import type { Edns } from '../wire/types.ts';
 import type { Client, QuerySite } from './query.ts';
 
 /** A query with its response. */

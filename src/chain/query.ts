@@ -1,15 +1,16 @@
 /**
  * One question on the slow path, as handlers see it.
  */
+
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { encodeName, toKey } from '@portolan/dns/name.ts';
+import type { Asked } from '@portolan/dns/query.ts';
+import { OPT_OCTETS } from '@portolan/dns/query-records.ts';
+import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '@portolan/dns/response-size.ts';
+import type { Signature } from '@portolan/dns/tsig.ts';
+import type { Edns, Header, NameKey, Question, ResourceRecord } from '@portolan/dns/types.ts';
 import type { Client as PluginClient, Query as PluginQuery, QueryChanges, QuerySite } from '@portolan/plugin';
 import type { QuestionKey } from '../forward/question-key.ts';
-import { HEADER_OCTETS } from '../wire/header.ts';
-import { encodeName, toKey } from '../wire/name.ts';
-import type { Asked } from '../wire/query.ts';
-import { OPT_OCTETS } from '../wire/query-records.ts';
-import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../wire/response-size.ts';
-import type { Signature } from '../wire/tsig.ts';
-import type { Edns, Header, NameKey, Question, ResourceRecord } from '../wire/types.ts';
 import type { HandlerCount } from './handler-counts.ts';
 import type { Look } from './look.ts';
 

@@ -1,6 +1,8 @@
 /**
  * What readers need of the handlers of a block to forward by themselves: the servers of a forwarder, and how a cache keeps the replies.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import { Capability } from '../base/capability.ts';
 import type { UniformCaching } from '../forward/caching/answer-form.ts';
 import type { CachingRules } from '../forward/caching/caching-rules.ts';
@@ -8,7 +10,6 @@ import type { FillConsumer } from '../forward/reader-path/fill-ring.ts';
 import type { LinkedForwarder } from '../forward/reader-path/linked-forwarder.ts';
 import type { Upstream } from '../forward/upstream/upstream.ts';
 import type { ViewId } from '../table/types.ts';
-import type { NameKey } from '../wire/types.ts';
 import type { QuerySite } from './query.ts';
 
 /** How a cache stores replies that readers forward for names of a zone; undefined: readers may not forward. */

@@ -1,8 +1,8 @@
 /**
  * Answers as the contents of responses.
  */
-import type { Reply } from '../wire/query.ts';
-import { RCODE, type ResourceRecord } from '../wire/types.ts';
+import type { Reply } from '@portolan/dns/query.ts';
+import { RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import type { Answer, Denial } from './answer.ts';
 
 const RCODE_OF = {

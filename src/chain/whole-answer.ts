@@ -1,8 +1,8 @@
 /**
  * Whole responses, for handlers that change the responses of those behind them.
  */
-import { wholeRcodeOf } from '../wire/edns.ts';
-import type { Message } from '../wire/types.ts';
+import { wholeRcodeOf } from '@portolan/dns/edns.ts';
+import type { Message } from '@portolan/dns/types.ts';
 import type { WholeAnswer } from './answer.ts';
 
 export { EMPTY_ANSWER, isResponse, toWhole as wholeAnswerOf } from '@portolan/plugin';

@@ -4,6 +4,9 @@
  * A plan is complete and validated: every default is filled in and every number is in range. Code that reads it applies no defaults of
  * its own.
  */
+
+import type { AddressRange } from '@portolan/dns/address-range.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { LogLevel } from '../base/log.ts';
 import type { ForwardRule, Policy } from '../forward/forward-plan.ts';
 import type { UpstreamAddress } from '../forward/upstream-address.ts';
@@ -12,8 +15,6 @@ import type { PodMode } from '../kube/names/pods.ts';
 import type { NodesUse } from '../kube/publish/nodes-use.ts';
 import type { Federation } from '../plugins/federations/federation.ts';
 import type { NsidOptions } from '../plugins/nsid/plugin.ts';
-import type { AddressRange } from '../wire/address-range.ts';
-import type { NameKey } from '../wire/types.ts';
 import type { AutoscalerPlan } from './autoscaler/autoscaler-plan.ts';
 import type { DnsmasqPlan } from './dnsmasq/dnsmasq-plan.ts';
 import type { EventsPlan } from './events/events-plan.ts';

@@ -1,8 +1,9 @@
 /**
  * For which queries a block answers, where several blocks have the same zone. A plugin of the block decides it.
  */
+
+import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { Query } from '../chain/query.ts';
-import type { AddressRange } from '../wire/address-range.ts';
 
 /** `unknown`: it depends on more than the client's address. */
 export type Truth = boolean | 'unknown';

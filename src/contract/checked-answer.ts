@@ -1,11 +1,12 @@
 /**
  * Answers of plugins from outside: whatever they return becomes a well-formed answer, or an error.
  */
+
+import { parseName } from '@portolan/dns/name.ts';
+import { OctetReader } from '@portolan/dns/octet-reader.ts';
+import { OctetWriter } from '@portolan/dns/octet-writer.ts';
+import { readData, typeOfData, writeData } from '@portolan/dns/record-data.ts';
 import type { Answer, RecordData, ResourceRecord } from '@portolan/plugin';
-import { parseName } from '../wire/name.ts';
-import { OctetReader } from '../wire/octet-reader.ts';
-import { OctetWriter } from '../wire/octet-writer.ts';
-import { readData, typeOfData, writeData } from '../wire/record-data.ts';
 
 /** An answer that the contract does not allow. The question is answered SERVFAIL, and counts as a crash. */
 export class PluginAnswerError extends Error {

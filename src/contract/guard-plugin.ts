@@ -2,6 +2,8 @@
  * A fence around plugins from outside: they have the form of our own, and whatever they do ends with an answer, an error, or a line in the
  * log.
  */
+
+import { tryParseKey } from '@portolan/dns/name.ts';
 import {
   COUNTERS,
   type Context,
@@ -22,7 +24,6 @@ import type { Chain, Handler as HostHandler, Next } from '../chain/handler.ts';
 import { ALL_QUESTIONS, type Match, type Questions } from '../chain/match.ts';
 import { Query } from '../chain/query.ts';
 import type { DirectiveCursor } from '../corefile/directive/directive-cursor.ts';
-import { tryParseKey } from '../wire/name.ts';
 import { PluginAnswerError } from './checked-answer.ts';
 import type { CorefilePluginDefinition } from './define-plugin.ts';
 import { acceptAnswer, lendAnswer } from './lent-answer.ts';

@@ -1,6 +1,8 @@
 /**
  * A plugin of a server block while it runs, and what the engine gives to make one.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Context, Plugin as OutsidePlugin } from '@portolan/plugin';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -9,7 +11,6 @@ import type { AnswerKeeper } from '../chain/handed-answer.ts';
 import type { Chain, Handler } from '../chain/handler.ts';
 import type { FactSource } from '../chain/query.ts';
 import type { LocalisedPublication } from '../table/types.ts';
-import type { NameKey } from '../wire/types.ts';
 import type { BlockChoice } from './block-choice.ts';
 import type { PluginInspection } from './inspection.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Deviations in answers about a cluster, from CoreDNS and from kube-dns.
  */
-import { TYPE } from '../wire/types.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import type { DeviationRow } from './deviation.ts';
 import {
   type DifferingReplies,

@@ -1,7 +1,7 @@
 /**
  * Two replies that differ, as rows of the table look at them: records are text, in the form of `roles/compare`.
  */
-import { type Question, TYPE } from '../wire/types.ts';
+import { type Question, TYPE } from '@portolan/dns/types.ts';
 
 /** The parts of a reply that rows look at. */
 export interface ReplyText {

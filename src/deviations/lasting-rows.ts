@@ -1,7 +1,7 @@
 /**
  * Deviations from CoreDNS without a switch. Most are there because CoreDNS violates a standard, or harms itself or its clients.
  */
-import { CLASS, TYPE } from '../wire/types.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import type { DeviationRow } from './deviation.ts';
 import {
   type DifferingReplies,

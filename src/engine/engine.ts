@@ -3,6 +3,8 @@
  *
  * It is made from a plan, and changes to another plan without losing a query or a valid cached answer.
  */
+
+import { ROOT } from '@portolan/dns/name.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { MetricRegistry } from '../base/metrics/registry.ts';
@@ -23,7 +25,6 @@ import { composeRecords } from '../records/cluster-composer.ts';
 import { CounterSums, type QueryCounts } from '../table/counter-sums.ts';
 import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
-import { ROOT } from '../wire/name.ts';
 import { ReaderCounts } from './server-blocks/reader-counts.ts';
 import { ServedNetworks } from './server-blocks/served-networks.ts';
 import { ServerBlocks } from './server-blocks/server-blocks.ts';

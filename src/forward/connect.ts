@@ -1,10 +1,11 @@
 /**
  * Creates the transport to an upstream server, from its address and the terms of its plan.
  */
+
+import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { Clock } from '../base/clock.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import { addressOfInterface } from '../socket/query-socket.ts';
-import type { AddressRange } from '../wire/address-range.ts';
 import { HttpsTransport } from './transport/https-transport.ts';
 import { PlainTransport } from './transport/plain-transport.ts';
 import { StreamTransport, type TlsTrust } from './transport/stream-transport.ts';

@@ -2,7 +2,7 @@
  * How CoreDNS asks the servers of a `forward`: each query waits a fixed time for its reply, the next server is asked after a failure,
  * and checks show which servers are down.
  */
-import { ROOT } from '../wire/name.ts';
+import { ROOT } from '@portolan/dns/name.ts';
 import type { TransportTerms } from './connect.ts';
 import type { ForwardPlan } from './forward-plan.ts';
 import type { HealthPolicy } from './upstream/health-checks.ts';

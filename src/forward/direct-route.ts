@@ -1,9 +1,10 @@
 /**
  * The servers that reader threads may ask by themselves. Readers must do exactly what `Forwarder` would do for the same questions.
  */
+
+import { ROOT } from '@portolan/dns/name.ts';
+import { type NameKey, RCODE } from '@portolan/dns/types.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
-import { ROOT } from '../wire/name.ts';
-import { type NameKey, RCODE } from '../wire/types.ts';
 import type { ForwardPlan, Policy } from './forward-plan.ts';
 import type { Routes } from './routes.ts';
 import type { GroupQuestion, ServerGroup } from './server-group.ts';

@@ -1,8 +1,8 @@
 /**
  * Forwarding as data: which names go to which servers, and how. Front ends make it, `Forwarder` executes it.
  */
-import { ROOT } from '../wire/name.ts';
-import { type NameKey, RCODE } from '../wire/types.ts';
+import { ROOT } from '@portolan/dns/name.ts';
+import { type NameKey, RCODE } from '@portolan/dns/types.ts';
 import type { AdmissionLimits } from './admission/admission.ts';
 import type { TransportTerms } from './connect.ts';
 import type { HealthPolicy } from './upstream/health-checks.ts';

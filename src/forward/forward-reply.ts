@@ -1,8 +1,8 @@
 /**
  * The outcome of a forwarded question.
  */
-import { EXTENDED_ERROR, type ExtendedErrorCode } from '../wire/extended-error.ts';
-import type { Message } from '../wire/types.ts';
+import { EXTENDED_ERROR, type ExtendedErrorCode } from '@portolan/dns/extended-error.ts';
+import type { Message } from '@portolan/dns/types.ts';
 
 export type FailureReason =
   /** All servers failed to reply in time. */

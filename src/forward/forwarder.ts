@@ -4,13 +4,14 @@
  * Equal questions in flight are merged. For each group of servers, `Admission` decides how many may be in flight, and
  * whose turn it is. `resolution.ts` decides which servers a question asks, in which order and how often.
  */
+
+import { MAX_PLAIN_RCODE, wholeRcodeOf } from '@portolan/dns/edns.ts';
+import { rcodeName } from '@portolan/dns/mnemonics.ts';
+import { toKey } from '@portolan/dns/name.ts';
+import type { NameKey, Question } from '@portolan/dns/types.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { TimerQueue } from '../base/timer-queue.ts';
-import { MAX_PLAIN_RCODE, wholeRcodeOf } from '../wire/edns.ts';
-import { rcodeName } from '../wire/mnemonics.ts';
-import { toKey } from '../wire/name.ts';
-import type { NameKey, Question } from '../wire/types.ts';
 import { type Connect, connectBySockets } from './connect.ts';
 import { type DirectRoute, findDirectRoute } from './direct-route.ts';
 import {

@@ -1,5 +1,5 @@
+import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { describe, expect, it } from 'vitest';
-import { parseName, ROOT, toKey } from '../wire/name.ts';
 import type { RuleMatch } from './forward-plan.ts';
 import { NameRules } from './name-rules.ts';
 

@@ -4,8 +4,8 @@
  * A walk up the name finds rules for domains, so their number does not matter. The rare rules by ending are tried one
  * after the other, longest first.
  */
-import { countLabels, parentOf, ROOT } from '../wire/name.ts';
-import type { NameKey } from '../wire/types.ts';
+import { countLabels, parentOf, ROOT } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { ForwardRule, RuleMatch } from './forward-plan.ts';
 
 export class NameRules<Target> {

@@ -1,7 +1,7 @@
+import { parseName } from '@portolan/dns/name.ts';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../base/testing/manual-clock.ts';
 import { RecordingLog } from '../base/testing/recording-log.ts';
-import { parseName } from '../wire/name.ts';
 import { NamedServers, type ResolvedName } from './named-servers.ts';
 
 const NAME = parseName('dns.example');

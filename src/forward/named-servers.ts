@@ -3,10 +3,11 @@
  *
  * While a later look-up fails, the known addresses stay in use.
  */
+
+import type { AbsoluteName } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { describeError } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
-import type { AbsoluteName } from '../wire/types.ts';
 
 export interface ResolvedName {
   /** IPv4 or IPv6, as text. */

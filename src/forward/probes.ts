@@ -7,10 +7,10 @@
  * flight. Only a few servers are tested at a time, since each test holds a socket for a while.
  */
 import { randomBytes } from 'node:crypto';
+import { encodeName, parseName, ROOT } from '@portolan/dns/name.ts';
+import { type AbsoluteName, CLASS, type NameKey, type Question, TYPE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { encodeName, parseName, ROOT } from '../wire/name.ts';
-import { type AbsoluteName, CLASS, type NameKey, type Question, TYPE } from '../wire/types.ts';
 import { type ForwardQuestion, writeQuery } from './transport/query-message.ts';
 import type { AttemptEvents, Upstream } from './upstream/upstream.ts';
 import { probePause, type UpstreamState } from './upstream/upstream-state.ts';

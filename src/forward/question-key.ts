@@ -1,9 +1,10 @@
 /**
  * Defines when two questions are equal: in flight, for the refresh of an expired answer, for prefetching and in the cache.
  */
+
+import { encodeName } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { CachedQuestion } from '../table/types.ts';
-import { encodeName } from '../wire/name.ts';
-import type { NameKey } from '../wire/types.ts';
 import { areSameOctets, type ForwardQuestion, isSameReceived } from './transport/query-message.ts';
 
 /** A question with its name in lower case, so that equal questions have equal fields. */

@@ -4,9 +4,9 @@
  *
  *     octets 0 to 3   type and class    octet 4   `DO` | `CD` << 1    octets 5 …   the name: lower case, uncompressed
  */
-import type { Brand } from '../base/brand.ts';
+import type { Brand } from '@portolan/dns/brand.ts';
+import { MAX_NAME_OCTETS } from '@portolan/dns/label.ts';
 import type { CachedQuestion } from '../table/types.ts';
-import { MAX_NAME_OCTETS } from '../wire/label.ts';
 
 /** One character per octet. */
 export type QuestionText = Brand<string, 'QuestionText'>;

@@ -2,8 +2,8 @@
  * The routes of a plan: the group of upstream servers for every rule. Rules with the same server or group share it.
  * When the plan changes, servers and groups in both plans are kept with their state.
  */
-import { ROOT } from '../wire/name.ts';
-import type { AbsoluteName, NameKey } from '../wire/types.ts';
+import { ROOT } from '@portolan/dns/name.ts';
+import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
 import { CandidateOrder, isSilent } from './candidates.ts';
 import type { ForwardPlan, ForwardRule, UpstreamServer } from './forward-plan.ts';
 import { NameRules, pairsOf } from './name-rules.ts';

@@ -1,10 +1,11 @@
 /**
  * Carries out the transitions of `resolution.ts` for one question: sends its queries, judges replies, sets its timers.
  */
+
+import { MAX_PLAIN_RCODE, wholeRcodeOf } from '@portolan/dns/edns.ts';
+import { type Edns, type Message, RCODE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { QueuedTimer, type TimerQueue } from '../base/timer-queue.ts';
-import { MAX_PLAIN_RCODE, wholeRcodeOf } from '../wire/edns.ts';
-import { type Edns, type Message, RCODE } from '../wire/types.ts';
 import type { Candidates } from './candidates.ts';
 import type { ForwardTiming, RetryPolicy } from './forward-plan.ts';
 import type { QuestionKey } from './question-key.ts';

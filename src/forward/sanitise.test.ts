@@ -1,7 +1,7 @@
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, type Message, type RecordData, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseName } from '../wire/name.ts';
-import { CLASS, type Message, type RecordData, type ResourceRecord, TYPE } from '../wire/types.ts';
 import { sanitise } from './sanitise.ts';
 
 const record = (name: string, data: RecordData, ttl = 60): ResourceRecord => ({

@@ -6,8 +6,8 @@
  *     authorities   of names at or above one of the chain
  *     additionals   addresses of names in the kept records
  */
-import { isWithin, parentOf, toKey } from '../wire/name.ts';
-import { typeOfData } from '../wire/record-data.ts';
+import { isWithin, parentOf, toKey } from '@portolan/dns/name.ts';
+import { typeOfData } from '@portolan/dns/record-data.ts';
 import {
   type AbsoluteName,
   type Message,
@@ -15,7 +15,7 @@ import {
   type Question,
   type ResourceRecord,
   TYPE,
-} from '../wire/types.ts';
+} from '@portolan/dns/types.ts';
 
 /** Names of the chain, from the question on, that DNAMEs and authority records are looked for: the work for a long chain stays small. */
 const MAX_SEARCHED = 16;

@@ -1,8 +1,8 @@
+import { formatAddress } from '@portolan/dns/address.ts';
+import { type AddressRange, matchRange } from '@portolan/dns/address-range.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeSocketAddress } from '../socket/addresses.ts';
-import { formatAddress } from '../wire/address.ts';
-import { type AddressRange, matchRange } from '../wire/address-range.ts';
 import { ClientPrefixes } from './client-prefixes.ts';
 
 const octetsOf = (address: string) => encodeSocketAddress({ address, port: 53 });

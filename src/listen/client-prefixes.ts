@@ -1,15 +1,16 @@
 /**
  * Finds the class of a client by the longest prefix of its address: a reader searches sorted intervals.
  */
-import { AF_INET, AF_INET6 } from '../socket/linux.ts';
+
 import {
   ADDRESS_WORDS,
   type AddressFamily,
   type AddressIntervals,
   divideAddresses,
   findInterval,
-} from '../wire/address-intervals.ts';
-import type { AddressRange } from '../wire/address-range.ts';
+} from '@portolan/dns/address-intervals.ts';
+import type { AddressRange } from '@portolan/dns/address-range.ts';
+import { AF_INET, AF_INET6 } from '../socket/linux.ts';
 
 const IPV4_AT = 4;
 const IPV6_AT = 8;

@@ -5,11 +5,12 @@
  * Rates of responses apply only to UDP, where the address of a client may be forged. Excess queries and responses are dropped, but
  * one in `slip` gets a truncated response: a real client then retries over TCP, and a forger gains no amplification.
  */
+
+import { writeErrorResponse } from '@portolan/dns/acceptance.ts';
+import type { AddressRange } from '@portolan/dns/address-range.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { writeErrorResponse } from '../wire/acceptance.ts';
-import type { AddressRange } from '../wire/address-range.ts';
-import { HEADER_OCTETS } from '../wire/header.ts';
-import { RCODE } from '../wire/types.ts';
 import { ClientPrefixes } from './client-prefixes.ts';
 import { DEBIT } from './rate-limiter.ts';
 import { isBounding, RateChecker, type RateRules, type SharedRates, shareRates } from './rate-rules.ts';

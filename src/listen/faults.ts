@@ -2,11 +2,12 @@
  * Handles an exception while answering a query, which is a defect of ours: counts it, logs the first few, and sends
  * SERVFAIL. The client may repeat the query at once, so a fault must cost little.
  */
+
+import { writeErrorResponse } from '@portolan/dns/acceptance.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import { describeDefect } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
-import { writeErrorResponse } from '../wire/acceptance.ts';
-import { HEADER_OCTETS } from '../wire/header.ts';
-import { RCODE } from '../wire/types.ts';
 
 const MAX_LOGGED = 10;
 

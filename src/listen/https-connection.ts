@@ -5,9 +5,9 @@
  */
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { MAX_MESSAGE_OCTETS } from '@portolan/dns/response-size.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
-import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
 import { ClientConnection } from './client-connection.ts';
 import { DNS_MESSAGE, isQuery, readRequest } from './https/dns-request.ts';
 import { freshnessOf } from './https/freshness.ts';

@@ -2,8 +2,9 @@
  * Answers over UDP that readers have no room for: the main thread copies them from the table, in place of decoding them in the chain.
  * Only clients that offer a larger UDP size than ours get them, and only where the table has no limit of its own (`-compat`).
  */
+
+import { QueryRecords, udpSizeOf } from '@portolan/dns/query-records.ts';
 import type { Client } from '../chain/query.ts';
-import { QueryRecords, udpSizeOf } from '../wire/query-records.ts';
 import { MessageAnswers, type MessageAnswersDependencies } from './message-answers.ts';
 import type { InstantAnswers } from './types.ts';
 

@@ -1,12 +1,13 @@
 /**
  * Answers one message at a time on the main thread: from the table, else by `HandleQuery`. All listeners without batches share it.
  */
+
+import { MAX_MESSAGE_OCTETS } from '@portolan/dns/response-size.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Client } from '../chain/query.ts';
 import { encodeSocketAddress, SOCKADDR_IN6_OCTETS } from '../socket/addresses.ts';
-import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
 import {
   ClientRuleChecker,
   carryOut,

@@ -1,9 +1,9 @@
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { makeQuery, QUERY_HEADER, record } from '../chain/testing/queries.ts';
 import { encodeSocketAddress } from '../socket/addresses.ts';
-import { encodeMessage } from '../wire/message.ts';
-import { parseName } from '../wire/name.ts';
-import { RCODE, type ResourceRecord } from '../wire/types.ts';
 import { DEBIT } from './rate-limiter.ts';
 import { EXCEEDED, RateChecker, type RateRules, shareRates } from './rate-rules.ts';
 

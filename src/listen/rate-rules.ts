@@ -5,10 +5,11 @@
  * Responses count by what they are alike in, as in BIND: denials of names by their zone, all errors together, and otherwise by the
  * question. An attacker can ask for any number of missing names, so these count together.
  */
+
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import type { ResponseKind } from '@portolan/plugin';
 import { AF_INET } from '../socket/linux.ts';
-import { HEADER_OCTETS } from '../wire/header.ts';
-import { RCODE, TYPE } from '../wire/types.ts';
 import { DEBIT, makeRateLimiterMemory, RateLimiter } from './rate-limiter.ts';
 
 /** Rates are events a second; 0: no bound. */

@@ -1,8 +1,8 @@
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { makeQuery, QUERY_HEADER } from '../chain/testing/queries.ts';
-import { encodeMessage } from '../wire/message.ts';
-import { parseName, toKey } from '../wire/name.ts';
 import { shareRates } from './rate-rules.ts';
 import { RatedZones } from './rated-zones.ts';
 

@@ -2,9 +2,9 @@
  * Finds the rates that hold for the name of a query: those of the longest zone that holds it. It allocates nothing, whatever a packet
  * has.
  */
-import { HEADER_OCTETS } from '../wire/header.ts';
-import { encodeName } from '../wire/name.ts';
-import type { NameKey } from '../wire/types.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { encodeName } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { hashLabel, lower, RateChecker, type SharedRates } from './rate-rules.ts';
 
 /** The rates of a zone; without any, the zone has no bound, whatever zones above it have. */

@@ -4,6 +4,9 @@
  * It owns its thread and never returns to an event loop before its end. So orders reach it through a word of shared
  * memory that it reads between batches, at least every `WAIT_MILLISECONDS`. It allocates no memory per query.
  */
+
+import { writeErrorResponse } from '@portolan/dns/acceptance.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { ReaderPathData } from '../forward/reader-path/owner.ts';
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
@@ -14,8 +17,6 @@ import { libc } from '../socket/libc.ts';
 import { EINTR, MSG_DONTWAIT, MSG_WAITFORONE } from '../socket/linux.ts';
 import { SocketReadiness } from '../socket/readiness.ts';
 import { isFillingUp } from '../socket/udp-socket.ts';
-import { writeErrorResponse } from '../wire/acceptance.ts';
-import { RCODE } from '../wire/types.ts';
 import {
   type ClientRuleChecker,
   carryOut,

@@ -7,10 +7,10 @@
  */
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { FrameParser, frame, prefixOf } from '@portolan/dns/frames.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
-import { FrameParser, frame, prefixOf } from '../wire/frames.ts';
-import { HEADER_OCTETS } from '../wire/header.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { MessageAnswers } from './message-answers.ts';
 import type { ConnectionEvents, ConnectionLimits, EndReason } from './served-connection.ts';

@@ -1,10 +1,11 @@
 /**
  * The interfaces that listeners need from other layers: answers at once from the table, and answers later from the main thread.
  */
+
+import type { ClientTransport } from '@portolan/dns/response-size.ts';
 import type { QueryOctets, ReaderPathData, TakenOver } from '../forward/reader-path/owner.ts';
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
-import type { ClientTransport } from '../wire/response-size.ts';
 import type { SharedClientRules } from './client-rules.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 

@@ -2,12 +2,13 @@
  * Where the clients of a cluster are: the zone and the node of an address, by ranges that nodes have. Each range is an entry
  * of its own, so that a node that comes or goes costs its ranges.
  */
+
+import { isMappedAddress } from '@portolan/dns/address.ts';
+import type { OctetRange } from '@portolan/dns/range-map.ts';
 import type { KeyOctets } from '../table/composer.ts';
 import { padded } from '../table/layout.ts';
 import type { TableViews } from '../table/memory.ts';
 import type { RecordSpace } from '../table/record-space.ts';
-import { isMappedAddress } from '../wire/address.ts';
-import type { OctetRange } from '../wire/range-map.ts';
 import { CLIENT_PLACES, RANGE, RECORD_KIND } from './layout.ts';
 import type { RecordFinder } from './record-finder.ts';
 

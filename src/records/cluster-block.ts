@@ -1,11 +1,12 @@
 /**
  * The zone of a cluster as a block of the table's memory: how its names are composed.
  */
+
+import { TYPE, type WireName } from '@portolan/dns/types.ts';
 import { countLabels } from '../table/hash.ts';
 import { padded } from '../table/layout.ts';
 import type { RecordSpace } from '../table/record-space.ts';
 import type { ZoneId } from '../table/types.ts';
-import { TYPE, type WireName } from '../wire/types.ts';
 import { CLUSTER, CLUSTER_FLAG } from './layout.ts';
 import { SVC_OCTETS } from './service-fields.ts';
 

@@ -4,6 +4,8 @@
  *
  * It allocates nothing, waits for nothing, and writes no more than the response may carry.
  */
+
+import { TYPE } from '@portolan/dns/types.ts';
 import {
   COMPOSED,
   type Composer,
@@ -12,7 +14,6 @@ import {
   type Sought,
 } from '../table/composer.ts';
 import type { TableViews } from '../table/memory.ts';
-import { TYPE } from '../wire/types.ts';
 import { ComposerContext, QUESTION_NAME } from './composer-context.ts';
 import { Composition } from './composition.ts';
 import { CoreDnsComposer } from './coredns-composer.ts';

@@ -1,10 +1,11 @@
 /**
  * What all composers of one reader share: the question, the zone that it is in, and the answer so far.
  */
+
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import { COMPOSED, type Sought } from '../table/composer.ts';
 import type { TableViews } from '../table/memory.ts';
-import { HEADER_OCTETS } from '../wire/header.ts';
-import { TYPE } from '../wire/types.ts';
 import { ClientPlaceFinder } from './client-places.ts';
 import type { Composition } from './composition.ts';
 import { EndpointPreference } from './endpoint-preference.ts';

@@ -4,9 +4,10 @@
  * It is bounded by what the response may carry: a record that does not fit is left out, with all after it. Names in
  * record data are never compressed (RFC 2782); owners are pointers.
  */
+
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import type { ComposedRecords } from '../table/composer.ts';
-import { HEADER_OCTETS } from '../wire/header.ts';
-import { CLASS, TYPE } from '../wire/types.ts';
 
 const LARGEST = 65_536;
 /** Octets of a record before its data when its owner is a pointer. */

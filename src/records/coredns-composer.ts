@@ -2,9 +2,10 @@
  * The names of services and endpoints as CoreDNS has them: Kubernetes DNS specification, sections 2.3 and 2.4. Ports are
  * answered with and without their underscores.
  */
+
+import { TYPE } from '@portolan/dns/types.ts';
 import { COMPOSED } from '../table/composer.ts';
 import type { TableViews } from '../table/memory.ts';
-import { TYPE } from '../wire/types.ts';
 import { type ComposerContext, QUESTION_NAME } from './composer-context.ts';
 import { type EndpointMatcher, EndpointSearch } from './endpoint-search.ts';
 import { type EndpointWriter, MADE_LABEL, type TargetAdder } from './endpoint-writer.ts';

@@ -3,8 +3,8 @@
  *
  * Decoders fill them, from Protocol Buffers, JSON or a snapshot; `RecordWriter` takes them.
  */
-import { parseAddress, readIpv4 } from '../wire/address.ts';
-import { encodeName, tryParseKey } from '../wire/name.ts';
+import { parseAddress, readIpv4 } from '@portolan/dns/address.ts';
+import { encodeName, tryParseKey } from '@portolan/dns/name.ts';
 
 /** A growing array of numbers. */
 export class Numbers {

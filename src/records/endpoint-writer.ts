@@ -1,8 +1,9 @@
 /**
  * Writes endpoints of a service as records: their addresses, the names that SRV and PTR records lead to.
  */
+
+import { TYPE } from '@portolan/dns/types.ts';
 import { COMPOSED } from '../table/composer.ts';
-import { TYPE } from '../wire/types.ts';
 import type { ComposerContext } from './composer-context.ts';
 import type { EndpointPreference } from './endpoint-preference.ts';
 import { writeHashLabel } from './hash-label.ts';

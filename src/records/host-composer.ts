@@ -1,10 +1,11 @@
 /**
  * Composes the answers to the names of hosts files and to the names of their addresses: the reader's side.
  */
+
+import { TYPE } from '@portolan/dns/types.ts';
 import { COMPOSED, type Sought } from '../table/composer.ts';
 import { addWord, finishHash, joinSums, KEYS_PER_WORD } from '../table/hash.ts';
 import type { TableViews } from '../table/memory.ts';
-import { TYPE } from '../wire/types.ts';
 import type { ComposerContext } from './composer-context.ts';
 import {
   ADDRESS,

@@ -4,9 +4,10 @@
  *
  * Aliases, wildcards and the keys of ports are left to the handler chain.
  */
+
+import { TYPE } from '@portolan/dns/types.ts';
 import { COMPOSED } from '../table/composer.ts';
 import type { TableViews } from '../table/memory.ts';
-import { TYPE } from '../wire/types.ts';
 import { type ComposerContext, QUESTION_NAME } from './composer-context.ts';
 import { type EndpointMatcher, EndpointSearch } from './endpoint-search.ts';
 import { type EndpointWriter, MADE_LABEL, type TargetAdder } from './endpoint-writer.ts';

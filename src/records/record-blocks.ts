@@ -1,9 +1,10 @@
 /**
  * Services and slices as blocks of the table's memory: see `layout.ts`.
  */
+
+import { formatAddress } from '@portolan/dns/address.ts';
 import type { BlockBuffer } from '../table/block.ts';
 import { padded } from '../table/layout.ts';
-import { formatAddress } from '../wire/address.ts';
 import type { ServiceDraft, SliceDraft } from './drafts.ts';
 import { encodePlaces } from './endpoint-places.ts';
 import { MADE_LABEL } from './endpoint-writer.ts';

@@ -3,11 +3,12 @@
  *
  * It keeps no values of its own: what it must know of an object again, it reads from its record.
  */
+
+import type { AddressMatch } from '@portolan/dns/address-range.ts';
 import type { Steps } from '../base/steps.ts';
 import { TableFullError } from '../table/arena.ts';
 import { BlockBuffer } from '../table/block.ts';
 import type { RecordSpace } from '../table/record-space.ts';
-import type { AddressMatch } from '../wire/address-range.ts';
 import { AddressClaims } from './address-claims.ts';
 import type { ServiceDraft, SliceDraft } from './drafts.ts';
 import { EndpointIndex } from './endpoint-index.ts';

@@ -1,9 +1,10 @@
 /**
  * PTR records: the names of an address. The names of services whose own address it is count before those of endpoints.
  */
+
+import { TYPE } from '@portolan/dns/types.ts';
 import { COMPOSED, type KeyOctets, type Sought } from '../table/composer.ts';
 import type { TableViews } from '../table/memory.ts';
-import { TYPE } from '../wire/types.ts';
 import type { ComposerContext } from './composer-context.ts';
 import { type EndpointMatcher, EndpointSearch } from './endpoint-search.ts';
 import type { EndpointWriter } from './endpoint-writer.ts';

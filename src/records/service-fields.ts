@@ -1,8 +1,9 @@
 /**
  * The fields of a service and of its record, read once for each question.
  */
+
+import { MAX_NAME_OCTETS } from '@portolan/dns/label.ts';
 import type { TableViews } from '../table/memory.ts';
-import { MAX_NAME_OCTETS } from '../wire/label.ts';
 import {
   CLUSTER_FLAG,
   DISTRIBUTION_MASK,

@@ -1,6 +1,7 @@
 /** Which addresses have no reverse name, whatever services claim. */
+
+import { parseAddress } from '@portolan/dns/address.ts';
 import { expect, it } from 'vitest';
-import { parseAddress } from '../wire/address.ts';
 import { isSpecialAddress } from './special-addresses.ts';
 
 const isSpecial = (text: string) => isSpecialAddress(parseAddress(text) ?? new Uint8Array(0));

@@ -2,8 +2,8 @@
  * Addresses that no service can mean: those of the client's own machine, of its link, of all hosts of a group, and those at
  * which clouds tell a machine about itself. A tenant who lists one as an endpoint would name it for the whole cluster.
  */
-import { parseAddress } from '../wire/address.ts';
-import { matchRanges } from '../wire/address-range.ts';
+import { parseAddress } from '@portolan/dns/address.ts';
+import { matchRanges } from '@portolan/dns/address-range.ts';
 
 const isSpecialRange = matchRanges([
   { address: '127.0.0.0', prefix: 8 },

@@ -2,10 +2,11 @@
  * Notices names of services in the domain of another cluster: `cart.shop.svc.corp.local`. If upstream servers deny them, kubelet probably
  * gives pods a cluster domain that this server does not serve, and the names of the cluster leak.
  */
+
+import { isWithin } from '@portolan/dns/name.ts';
+import { keyOfWire } from '@portolan/dns/name-wire.ts';
+import { type NameKey, RCODE, type WireName } from '@portolan/dns/types.ts';
 import type { Clock } from '../base/clock.ts';
-import { isWithin } from '../wire/name.ts';
-import { keyOfWire } from '../wire/name-wire.ts';
-import { type NameKey, RCODE, type WireName } from '../wire/types.ts';
 
 /** Clients choose the domains: further ones are counted, but not named. */
 const MAX_DOMAINS = 16;

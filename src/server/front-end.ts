@@ -1,6 +1,8 @@
 /**
  * The interface of front ends to the server: a front end compiles its settings, and the files and objects that it follows, to one plan.
  */
+
+import type { ResourceRecord } from '@portolan/dns/types.ts';
 import { describeError } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
@@ -9,7 +11,6 @@ import type { WatchStats } from '../kube/api/list-watch/state.ts';
 import type { LineRules } from '../observe/query-events/event-lines.ts';
 import type { ConfigStats, ManifestStats } from '../observe/stats.ts';
 import type { ServerEvidence } from '../reasons/finding.ts';
-import type { ResourceRecord } from '../wire/types.ts';
 import type { ObjectSource } from './object-source.ts';
 import type { ObserveQuery } from './observed-queries.ts';
 

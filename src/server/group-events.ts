@@ -2,6 +2,8 @@
  * The rings of events of listener groups under a Corefile, and the rules of `log` for what their readers answer. The plugin itself notes
  * the lines of what other plugins answer.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { GroupPlan, ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
 import { findPluginOptions } from '../contract/plugin-use.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
@@ -9,7 +11,6 @@ import type { LineRules, LoggedZone } from '../observe/query-events/event-lines.
 import { COREDNS_NOTES, type LoggedRings } from '../observe/query-events/query-log.ts';
 import { bufsize } from '../plugins/bufsize/plugin.ts';
 import { log } from '../plugins/log/plugin.ts';
-import type { NameKey } from '../wire/types.ts';
 
 export class GroupEvents {
   readonly #main: QueryEventRings;

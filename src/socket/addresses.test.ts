@@ -1,6 +1,6 @@
+import { AddressError } from '@portolan/dns/address.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AddressError } from '../wire/address.ts';
 import {
   decodeSocketAddress,
   encodeSocketAddress,

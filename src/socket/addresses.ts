@@ -7,7 +7,7 @@
  * The family is in the order of the machine (little-endian, see `batchesAvailable`), port and address in network order.
  */
 import { networkInterfaces } from 'node:os';
-import { AddressError, formatAddress, parseAddress } from '../wire/address.ts';
+import { AddressError, formatAddress, parseAddress } from '@portolan/dns/address.ts';
 import { AF_INET, AF_INET6 } from './linux.ts';
 
 /** An address to listen on or to answer to. IPv6 text may end in a zone: `fe80::1%eth0`, `fe80::1%2`. */

@@ -4,8 +4,8 @@
  * The alias spells the other name up to the labels that the question's name ends with too. All pointers to the other
  * name then lead there. The records come from a composition, or from a cached answer to a question for the other name.
  */
-import { HEADER_OCTETS } from '../wire/header.ts';
-import { CLASS, TYPE } from '../wire/types.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import type { ComposedRecords } from './composer.ts';
 import { BODY, CACHED } from './layout.ts';
 import type { TableViews } from './memory.ts';

@@ -1,13 +1,13 @@
 /**
  * Encodes records the way the table stores them for one question: the octets after it, names compressed against it.
  */
-import { MessageWriter, type Section } from '../wire/message-writer.ts';
-import { toKey } from '../wire/name.ts';
-import { OPT_OCTETS } from '../wire/query-records.ts';
-import { RecordDataError } from '../wire/record-codec.ts';
-import { typeOfData } from '../wire/record-data.ts';
-import { MAX_MESSAGE_OCTETS, MIN_UDP_SIZE } from '../wire/response-size.ts';
-import { type Question, type ResourceRecord, TYPE } from '../wire/types.ts';
+import { MessageWriter, type Section } from '@portolan/dns/message-writer.ts';
+import { toKey } from '@portolan/dns/name.ts';
+import { OPT_OCTETS } from '@portolan/dns/query-records.ts';
+import { RecordDataError } from '@portolan/dns/record-codec.ts';
+import { typeOfData } from '@portolan/dns/record-data.ts';
+import { MAX_MESSAGE_OCTETS, MIN_UDP_SIZE } from '@portolan/dns/response-size.ts';
+import { type Question, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { AnswerBody, CachedAnswer, Rotation } from './types.ts';
 
 /** The part of a response that follows its question. */

@@ -3,8 +3,8 @@
  *
  * Blocks are first written into the writer's own buffer, so that an unchanged node is detected before any memory changes.
  */
-import { OctetWriter } from '../wire/octet-writer.ts';
-import { CLASS, TYPE } from '../wire/types.ts';
+import { OctetWriter } from '@portolan/dns/octet-writer.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import {
   BELOW_ASK_ANY,
   BELOW_COMPLETE,

@@ -1,8 +1,8 @@
 /**
  * Reads cached answers back from the table's memory: the writer needs them for stale answers, prefetching and dumps.
  */
-import type { PassedErrors } from '../wire/extended-error.ts';
-import type { WireName } from '../wire/types.ts';
+import type { PassedErrors } from '@portolan/dns/extended-error.ts';
+import type { WireName } from '@portolan/dns/types.ts';
 import {
   BODY,
   BODY_AUTHENTIC,

@@ -1,7 +1,7 @@
 /**
  * The buckets that answers are counted in: types, sizes, durations. See `layout.ts` for their places.
  */
-import { TYPE } from '../wire/types.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import { TYPE_BUCKETS } from './layout.ts';
 
 /** The types that have counters of their own, in the order of their buckets. */

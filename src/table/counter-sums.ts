@@ -1,7 +1,7 @@
 /**
  * The counts of all readers together, as the main thread reads them. Readers' words wrap at 2^32, so their growth is summed.
  */
-import { TYPE } from '../wire/types.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import {
   BUCKET_OF_TYPE,
   COUNTED_TYPES,

@@ -1,6 +1,6 @@
+import { TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TYPE } from '../wire/types.ts';
 import { DURATION_BOUNDS, QUERY_SIZE_BOUNDS, SIZE_BOUNDS } from './counted.ts';
 import { CounterSums } from './counter-sums.ts';
 import { Counters } from './counters.ts';

@@ -6,7 +6,7 @@
  * additions; unusual sizes and times cost another increment. Time is measured per batch; a batch of under one
  * millisecond adds no time.
  */
-import { TYPE } from '../wire/types.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import {
   BUCKET_OF_TYPE,
   DURATION_BOUNDS,

@@ -1,13 +1,14 @@
 /**
  * Cut answers against what the writer of messages makes of the whole ones.
  */
+
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { writeName } from '@portolan/dns/name-wire.ts';
+import { CLASS, type Message, type ResourceRecord, TYPE, type WireName } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { replyFromBody } from '../chain/cached-reply.ts';
-import { encodeMessage } from '../wire/message.ts';
-import { parseName, toKey } from '../wire/name.ts';
-import { writeName } from '../wire/name-wire.ts';
-import { CLASS, type Message, type ResourceRecord, TYPE, type WireName } from '../wire/types.ts';
 import { writeAnswerBody } from './answer-body.ts';
 import { cutBody } from './cut-body.ts';
 

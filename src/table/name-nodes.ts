@@ -1,8 +1,8 @@
 /**
  * The writer's side of name nodes: puts, finds and removes them by name and publication.
  */
-import type { Brand } from '../base/brand.ts';
-import type { WireName } from '../wire/types.ts';
+import type { Brand } from '@portolan/dns/brand.ts';
+import type { WireName } from '@portolan/dns/types.ts';
 import { TableFullError } from './arena.ts';
 import { BlockBuffer, encodeNode } from './block.ts';
 import type { AnswerCache } from './cache.ts';

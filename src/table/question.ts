@@ -6,7 +6,7 @@
  *
  * The name is copied in lower case, four octets at a time, and hashed on the way. Octets after its end are zero.
  */
-import { HEADER_OCTETS } from '../wire/header.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
 import {
   areOptionsSound,
   isDnssecOk,
@@ -14,8 +14,8 @@ import {
   QueryRecords,
   udpSizeOf,
   versionOf,
-} from '../wire/query-records.ts';
-import { TYPE, type WireName } from '../wire/types.ts';
+} from '@portolan/dns/query-records.ts';
+import { TYPE, type WireName } from '@portolan/dns/types.ts';
 import { addWord, finishQuestion, foldWord, HASH_KEYS, joinSums, KEYS_PER_WORD } from './hash.ts';
 import { CACHED_FLAG } from './layout.ts';
 

@@ -1,7 +1,7 @@
+import { extendedError, passedErrors } from '@portolan/dns/extended-error.ts';
+import type { ClientTransport } from '@portolan/dns/response-size.ts';
 import { decode, type Packet } from 'dns-packet';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { extendedError, passedErrors } from '../wire/extended-error.ts';
-import type { ClientTransport } from '../wire/response-size.ts';
 import { TableReader } from './reader.ts';
 
 import {

@@ -5,16 +5,16 @@
  * node, else its closest encloser); then the cached answers. The code here never waits or throws, whatever the packet
  * holds, and a hit allocates no memory.
  */
-import { ACCEPT, accept, writeErrorResponse } from '../wire/acceptance.ts';
-import { EXTENDED_ERROR, extendedErrorOfCached } from '../wire/extended-error.ts';
-import { codeOfMetaType } from '../wire/meta-types.ts';
+import { ACCEPT, accept, writeErrorResponse } from '@portolan/dns/acceptance.ts';
+import { EXTENDED_ERROR, extendedErrorOfCached } from '@portolan/dns/extended-error.ts';
+import { codeOfMetaType } from '@portolan/dns/meta-types.ts';
 import {
   type ClientTransport,
   DEFAULT_UDP_SIZE,
   MAX_MESSAGE_OCTETS,
   maxResponseOctets,
-} from '../wire/response-size.ts';
-import { CLASS, RCODE, TYPE } from '../wire/types.ts';
+} from '@portolan/dns/response-size.ts';
+import { CLASS, RCODE, TYPE } from '@portolan/dns/types.ts';
 import { ASKED, matchAskRules } from './ask-rules.ts';
 import { COMPOSED, type Composer, type MakeComposer } from './composer.ts';
 import { Counters } from './counters.ts';

@@ -4,12 +4,12 @@
  * A body that fits is copied at once, its rotating records from a random start. A larger body is cut at a record
  * boundary; TC is set only if answer records are missing (RFC 2181 section 9).
  */
-import { writeExtendedError, writePassedErrors } from '../wire/extended-error.ts';
-import { HEADER_OCTETS } from '../wire/header.ts';
-import { MINIMAL_ANY_OCTETS } from '../wire/minimal-any.ts';
-import { copyRepeated, measureRepeated } from '../wire/passing-options.ts';
-import { OPT_OCTETS } from '../wire/query-records.ts';
-import { RCODE, TYPE } from '../wire/types.ts';
+import { writeExtendedError, writePassedErrors } from '@portolan/dns/extended-error.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { MINIMAL_ANY_OCTETS } from '@portolan/dns/minimal-any.ts';
+import { copyRepeated, measureRepeated } from '@portolan/dns/passing-options.ts';
+import { OPT_OCTETS } from '@portolan/dns/query-records.ts';
+import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import type { ComposedRecords } from './composer.ts';
 import { BODY, BODY_AUTHENTIC, BODY_AUTHORITATIVE, BODY_LENGTH_SHIFT, ZONE, ZONE_FLAG } from './layout.ts';
 import type { TableViews } from './memory.ts';

@@ -1,7 +1,7 @@
+import { parseAddress } from '@portolan/dns/address.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeSocketAddress } from '../socket/addresses.ts';
-import { parseAddress } from '../wire/address.ts';
 import { HASH_KEYS } from './hash.ts';
 import { HEADER, PUBLICATION, UNIT_SHIFT } from './layout.ts';
 import { viewTable } from './memory.ts';

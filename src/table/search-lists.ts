@@ -10,7 +10,7 @@
  *     20  the key                                       4   domains
  *                                                       8   per domain: octets | labels << 8, the name, padded
  */
-import type { WireName } from '../wire/types.ts';
+import type { WireName } from '@portolan/dns/types.ts';
 import { TableFullError } from './arena.ts';
 import { addWord, countLabels, finishHash, HASH_KEYS, joinSums, KEYS_PER_WORD } from './hash.ts';
 import {

@@ -5,8 +5,8 @@
  * Every name is judged as it is now: by the publications of the view, and behind them by its cached answers. Where these
  * do not decide, the handler chain searches. Nothing is stored, so there is nothing to become stale.
  */
-import { HEADER_OCTETS } from '../wire/header.ts';
-import { RCODE } from '../wire/types.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import { AliasedResponse } from './aliased-response.ts';
 import { ASKED, matchAskRules } from './ask-rules.ts';
 import { COMPOSED, type Composer } from './composer.ts';

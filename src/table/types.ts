@@ -3,11 +3,12 @@
  *
  * The table knows names in wire form, numbers and bytes, but not Kubernetes, sockets or record sets.
  */
+
+import type { AddressRange } from '@portolan/dns/address-range.ts';
+import type { Brand } from '@portolan/dns/brand.ts';
+import type { PassedErrors } from '@portolan/dns/extended-error.ts';
+import type { WireName } from '@portolan/dns/types.ts';
 import type { StoredForm } from '@portolan/plugin';
-import type { Brand } from '../base/brand.ts';
-import type { AddressRange } from '../wire/address-range.ts';
-import type { PassedErrors } from '../wire/extended-error.ts';
-import type { WireName } from '../wire/types.ts';
 
 /** The number of a publication, from one source: the cluster's zone, hosts files, a zone file. 16 bits. */
 export type PublicationId = Brand<number, 'PublicationId'>;

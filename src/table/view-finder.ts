@@ -1,10 +1,10 @@
 /**
  * Reads the root of the views: first the class of the client, then, once the question is known, the view.
  */
-import { isMappedAddress } from '../wire/address.ts';
-import { findInterval } from '../wire/address-intervals.ts';
-import type { ClientTransport } from '../wire/response-size.ts';
-import { TYPE } from '../wire/types.ts';
+import { isMappedAddress } from '@portolan/dns/address.ts';
+import { findInterval } from '@portolan/dns/address-intervals.ts';
+import type { ClientTransport } from '@portolan/dns/response-size.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import {
   CLASS_ACTION,
   CLASS_ASKS_ODD,

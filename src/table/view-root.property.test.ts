@@ -1,11 +1,12 @@
 /**
  * The root of the views against a model: random listener groups, client prefixes, zones and questions.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
+import { type AddressRange, matchRange } from '@portolan/dns/address-range.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeSocketAddress } from '../socket/addresses.ts';
-import { parseAddress } from '../wire/address.ts';
-import { type AddressRange, matchRange } from '../wire/address-range.ts';
 import { TableReader } from './reader.ts';
 import { addressNode, cachedAddress, query, settings, wire } from './testing/table-answers.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * Writes the root of the views: which view answers a query, by its listener group, its client and the question's name.
  */
-import { divideAddresses } from '../wire/address-intervals.ts';
+import { divideAddresses } from '@portolan/dns/address-intervals.ts';
 import { CLASS_ACTION, CLASS_ASKS_ODD, CLIENT_CLASS, HEADER, UNIT_SHIFT, VIEW_ROOT } from './layout.ts';
 import type { WriterMemory } from './memory.ts';
 import { encodeNameTable } from './name-table.ts';

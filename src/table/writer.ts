@@ -1,7 +1,7 @@
 /**
  * The one writer of the table. It runs on the main thread; every change becomes visible at once and whole.
  */
-import type { WireName } from '../wire/types.ts';
+import type { WireName } from '@portolan/dns/types.ts';
 import { Arena } from './arena.ts';
 import { BlockBuffer } from './block.ts';
 import { AnswerCache, type CacheStatistics, type ObserveCached, type StoredPlace } from './cache.ts';

@@ -1,10 +1,7 @@
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import type { AnswerBody, ZoneId } from '../table/types.ts';
-import { formatAddress } from '../wire/address.ts';
-import { decodeMessage, encodeMessage } from '../wire/message.ts';
-import { parseName, toKey } from '../wire/name.ts';
-import { respond } from '../wire/query.ts';
+import { formatAddress } from '@portolan/dns/address.ts';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { respond } from '@portolan/dns/query.ts';
 import {
   CLASS,
   type Message,
@@ -12,7 +9,10 @@ import {
   type RecordData,
   type ResourceRecord,
   TYPE,
-} from '../wire/types.ts';
+} from '@portolan/dns/types.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AnswerBody, ZoneId } from '../table/types.ts';
 import { compileNode } from './compile.ts';
 import { COMPLETE, type ZoneNode } from './node.ts';
 import { type NamedSet, type RecordSet, recordSet, recordsOf } from './record-set.ts';

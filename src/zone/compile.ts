@@ -4,11 +4,12 @@
  * Names are compressed against a question for the owner itself, at octet 12 of the message. Common sets are written
  * directly; all others by the message writer, without its header and question.
  */
+
+import { MAX_NAME_OCTETS } from '@portolan/dns/label.ts';
+import { MessageWriter } from '@portolan/dns/message-writer.ts';
+import { writeName } from '@portolan/dns/name-wire.ts';
+import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE, type WireName } from '@portolan/dns/types.ts';
 import type { AnswerBody, NameNode, ZoneId } from '../table/types.ts';
-import { MAX_NAME_OCTETS } from '../wire/label.ts';
-import { MessageWriter } from '../wire/message-writer.ts';
-import { writeName } from '../wire/name-wire.ts';
-import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE, type WireName } from '../wire/types.ts';
 import { isPlainTargets, MAX_OCTETS, reuseMemory, writeAddresses, writeTargets } from './direct-body.ts';
 import { isWhole, type ZoneNode } from './node.ts';
 import { type RecordSet, recordsOf } from './record-set.ts';

@@ -4,12 +4,12 @@
  * The general way uses the message writer, which searches for names to compress; here their places are known. A cluster
  * of ten thousand services has several hundred thousand bodies.
  */
-import type { AnswerBody, Rotation } from '../table/types.ts';
-import { parseAddress, readIpv4 } from '../wire/address.ts';
-import { HEADER_OCTETS } from '../wire/header.ts';
-import { writeName } from '../wire/name-wire.ts';
-import { OPT_OCTETS } from '../wire/query-records.ts';
-import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
+
+import { parseAddress, readIpv4 } from '@portolan/dns/address.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { writeName } from '@portolan/dns/name-wire.ts';
+import { OPT_OCTETS } from '@portolan/dns/query-records.ts';
+import { MAX_MESSAGE_OCTETS } from '@portolan/dns/response-size.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -18,7 +18,8 @@ import {
   type RecordData,
   TYPE,
   type WireName,
-} from '../wire/types.ts';
+} from '@portolan/dns/types.ts';
+import type { AnswerBody, Rotation } from '../table/types.ts';
 import type { NamedSet, RecordSet } from './record-set.ts';
 
 /** The largest message, less its header and the OPT record that a client may need. */

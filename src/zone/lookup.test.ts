@@ -1,7 +1,7 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { CLASS, type NameKey, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
-import { parseName, toKey } from '../wire/name.ts';
-import { presentRecord } from '../wire/present.ts';
-import { CLASS, type NameKey, TYPE } from '../wire/types.ts';
 import { lookUp, type ZoneAnswer } from './lookup.ts';
 import { COMPLETE, type ZoneNode } from './node.ts';
 import { type RecordSet, recordSet } from './record-set.ts';

@@ -3,7 +3,7 @@
  *
  * It goes one step: it reports a CNAME as `alias`, and the caller continues with its target, in this zone or another.
  */
-import { toKey } from '../wire/name.ts';
+import { toKey } from '@portolan/dns/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -11,7 +11,7 @@ import {
   type Question,
   type ResourceRecord,
   TYPE,
-} from '../wire/types.ts';
+} from '@portolan/dns/types.ts';
 import { type NameSource, setOf, type ZoneNode } from './node.ts';
 import { type NamedSet, type RecordSet, recordsOf } from './record-set.ts';
 import { negativeSoa, type Zone } from './zone.ts';

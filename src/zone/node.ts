@@ -1,8 +1,9 @@
 /**
  * The records at one name of a zone, and the sources of nodes.
  */
+
+import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
 import type { Below } from '../table/types.ts';
-import type { AbsoluteName, NameKey } from '../wire/types.ts';
 import type { RecordSet } from './record-set.ts';
 
 export interface ZoneNode {

@@ -1,11 +1,11 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { decodeName } from '@portolan/dns/name-wire.ts';
+import { TYPE, type WireName } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { RecordingLog } from '../base/testing/recording-log.ts';
 import { TableFullError } from '../table/arena.ts';
 import type { NameNode, ZoneId } from '../table/types.ts';
 import type { NodeRef, TableWriter } from '../table/writer.ts';
-import { parseName, toKey } from '../wire/name.ts';
-import { decodeName } from '../wire/name-wire.ts';
-import { TYPE, type WireName } from '../wire/types.ts';
 import { COMPLETE, type ZoneNode } from './node.ts';
 import { NOTHING, Publisher } from './publish.ts';
 import { recordSet } from './record-set.ts';

@@ -4,13 +4,14 @@
  * Ancestors are put first and removed last, so that readers never find a name whose ancestors are missing. Equal nodes
  * stay as they are: the table compares.
  */
+
+import { typeName } from '@portolan/dns/mnemonics.ts';
+import { encodeName } from '@portolan/dns/name.ts';
+import type { NameKey, WireName } from '@portolan/dns/types.ts';
 import type { Log } from '../base/log.ts';
 import { TableFullError } from '../table/arena.ts';
 import type { NameNode, ZoneId } from '../table/types.ts';
 import type { NodeRef, TableWriter } from '../table/writer.ts';
-import { typeName } from '../wire/mnemonics.ts';
-import { encodeName } from '../wire/name.ts';
-import type { NameKey, WireName } from '../wire/types.ts';
 import { compileNode, typesTooLarge } from './compile.ts';
 import { withoutTypes, type ZoneNode } from './node.ts';
 

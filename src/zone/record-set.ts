@@ -1,7 +1,7 @@
 /**
  * Record sets: all records of one name and type (RFC 2181 section 5).
  */
-import { type AbsoluteName, CLASS, type RecordData, type ResourceRecord } from '../wire/types.ts';
+import { type AbsoluteName, CLASS, type RecordData, type ResourceRecord } from '@portolan/dns/types.ts';
 
 export interface RecordSet {
   /** The type of question that it answers. */

@@ -1,9 +1,10 @@
 /**
  * A zone's authority: its apex, its SOA record, and how it denies names.
  */
+
+import { encodeName } from '@portolan/dns/name.ts';
+import { CLASS, type NameKey, type RecordData, type ResourceRecord } from '@portolan/dns/types.ts';
 import type { ZoneSettings } from '../table/types.ts';
-import { encodeName } from '../wire/name.ts';
-import { CLASS, type NameKey, type RecordData, type ResourceRecord } from '../wire/types.ts';
 
 export type StartOfAuthority = Extract<RecordData, { kind: 'SOA' }>;
 

@@ -1,7 +1,6 @@
 /**
  * Autoscalers with the API server double, on a manual clock.
  */
-
 import { onTestFinished } from 'vitest';
 import { writeSortedFamilies } from '../../src/base/metrics/text-format.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';

@@ -2,6 +2,7 @@
  * Headless services have the endpoints in the zone of the client or on its node, for readers and chain alike, and as a plain model
  * of the rules says.
  */
+import { type Message, RCODE, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type {
@@ -12,7 +13,6 @@ import type {
   ServicePort,
 } from '../../src/kube/objects/objects.ts';
 import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { type Message, RCODE, TYPE } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 
 const HTTP: ServicePort = { name: 'http', protocol: 'TCP', port: 80 };

@@ -2,6 +2,7 @@
  * The table depends only on the existing objects, not on their arrival: any order and interleaving of kinds, with repeated
  * and interrupted lists.
  */
+import { TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -18,7 +19,6 @@ import {
   arbitraryService,
 } from '../../src/kube/testing/arbitrary-objects.ts';
 import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { TYPE } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 
 const KINDS = ['Service', 'Endpoints', 'Namespace', 'Pod'] as const;

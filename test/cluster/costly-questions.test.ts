@@ -2,6 +2,9 @@
  * Readers answer every question about a name in the table, of any form and with sets of any size, so the main thread has no work
  * with it.
  */
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
@@ -10,9 +13,6 @@ import { AskableCluster } from '../../src/plugins/kubernetes/testing/askable-clu
 import { composeRecords } from '../../src/records/cluster-composer.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { VERDICT } from '../../src/table/types.ts';
-import { encodeMessage } from '../../src/wire/message.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { TYPE } from '../../src/wire/types.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 const SLICES = 40;

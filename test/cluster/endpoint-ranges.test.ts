@@ -1,11 +1,11 @@
 /**
  * Endpoints of services without a selector have reverse names only in the ranges of pods and nodes, where these are known.
  */
+import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EndpointsObject, NodeRangesObject, ServiceObject } from '../../src/kube/objects/objects.ts';
 import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { RCODE, TYPE } from '../../src/wire/types.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 const RANGES = [

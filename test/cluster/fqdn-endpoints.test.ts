@@ -1,10 +1,10 @@
 /**
  * EndpointSlices of `addressType: FQDN` in each role that follows a cluster: aliases, as CoreDNS 1.14 answers them.
  */
+import { presentRecord } from '@portolan/dns/present.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { ask, type Server } from '../../src/chain/testing/ask.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import { CLASS, TYPE } from '../../src/wire/types.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';

@@ -2,11 +2,11 @@
  * A service of many slices, which changes in steps: it has the same names as when all its objects are listed at once.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { EndpointsObject, ServiceObject } from '../../src/kube/objects/objects.ts';
 import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { TYPE } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;

@@ -2,11 +2,11 @@
  * The names of an address that several services claim: the service that selects the pod comes before those that merely list
  * its address.
  */
+import { TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EndpointsObject, ServiceObject } from '../../src/kube/objects/objects.ts';
 import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { TYPE } from '../../src/wire/types.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 const POINTER = question('1.0.244.10.in-addr.arpa.', TYPE.PTR);

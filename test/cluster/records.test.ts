@@ -1,12 +1,12 @@
 /**
  * The records of a cluster as a snapshot: what it gives back, and what damaged octets do.
  */
+import { TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keyOfObject } from '../../src/kube/objects/objects.ts';
 import { arbitraryObjects, LIKELY_NAMES } from '../../src/kube/testing/arbitrary-objects.ts';
 import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { TYPE } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 
 const TYPES = [TYPE.A, TYPE.AAAA, TYPE.SRV, TYPE.CNAME, TYPE.PTR];

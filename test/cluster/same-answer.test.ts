@@ -1,6 +1,7 @@
 /**
  * The table and the plain chain give the same answer, for any cluster and any question.
  */
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -9,7 +10,6 @@ import {
   LIKELY_NAMES,
 } from '../../src/kube/testing/arbitrary-objects.ts';
 import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { CLASS, TYPE } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 
 const { A, AAAA, SRV, CNAME, PTR, TXT, NS, SOA, ANY } = TYPE;

@@ -2,9 +2,9 @@
  * Addresses that no service can mean, such as that of a cloud's metadata service: they have no reverse name, whoever lists
  * them as endpoints. Their forward answers stay.
  */
+import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { RCODE, TYPE } from '../../src/wire/types.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 const METADATA = '254.169.254.169.in-addr.arpa.';

@@ -1,6 +1,7 @@
 /**
  * The Kubernetes DNS specification 1.1.0, section by section, beyond what the recorded cluster has.
  */
+import { typeOf } from '@portolan/dns/mnemonics.ts';
 import { describe, expect, it } from 'vitest';
 import type { EndpointsObject, ServiceObject, ServicePort } from '../../src/kube/objects/objects.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type DialectName,
   question,
 } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { typeOf } from '../../src/wire/mnemonics.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 
 const http: ServicePort = { name: 'http', protocol: 'TCP', port: 80 };

@@ -2,10 +2,10 @@
  * Equal questions by two paths age alike: those that readers answer, and those that go to the handler chain, where the plugin `cache`
  * keeps answers. After a change of the cluster no way of asking shows the former state.
  */
+import { decodeMessage } from '@portolan/dns/message.ts';
+import type { Edns, Message } from '@portolan/dns/types.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { type AskOptions, exchange, makeQuery, type Server } from '../../src/chain/testing/ask.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
-import type { Edns, Message } from '../../src/wire/types.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { LoopbackUpstream } from '../forward/loopback-upstream.ts';
 import { namespace, service } from '../list-watch/harness.ts';

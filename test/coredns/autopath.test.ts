@@ -3,15 +3,15 @@
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { rcodeName } from '@portolan/dns/mnemonics.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import type { Message } from '@portolan/dns/types.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { rcodeName } from '../../src/wire/mnemonics.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import type { Message } from '../../src/wire/types.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { namespace, service } from '../list-watch/harness.ts';

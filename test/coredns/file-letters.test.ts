@@ -1,11 +1,11 @@
 /**
  * Names of a zone file have the letters that CoreDNS gives them, also in answers that readers repeat for questions in other letters.
  */
+import type { Message } from '@portolan/dns/types.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { ALL_RESTORED, NOTHING_RESTORED } from '../../src/deviations/table.ts';
-import type { Message } from '../../src/wire/types.ts';
 import { packetOf, ReaderSubject, withOpt } from './reader-subject.ts';
 
 const ADDRESSES = 40;

@@ -1,10 +1,10 @@
 /**
  * Readers forward questions with EDNS options as the chain of the block would: with the same queries to servers, and the same answers.
  */
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { type EdnsOption, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { decodeMessage } from '../../src/wire/message.ts';
-import { type EdnsOption, RCODE, type ResourceRecord } from '../../src/wire/types.ts';
 import { LoopbackUpstream, type React, reply } from '../forward/loopback-upstream.ts';
 import { ForwardingSubject } from './forwarding-subject.ts';
 import { contentOf, EDNS_OPTIONS, packetOf, withOpt } from './reader-subject.ts';

@@ -1,7 +1,6 @@
 /**
  * A Corefile with a reader that forwards, over loopback sockets, with reader and main thread in one thread.
  */
-
 import { onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';

@@ -1,6 +1,8 @@
 /**
  * Cached answers that are larger than what readers send over UDP: with `-compat` a client gets the size that it offers.
  */
+import { decodeMessage } from '@portolan/dns/message.ts';
+import type { Message } from '@portolan/dns/types.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
@@ -8,8 +10,6 @@ import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { exchange, makeQuery } from '../../src/chain/testing/ask.ts';
 import { ALL_RESTORED, NOTHING_RESTORED } from '../../src/deviations/table.ts';
 import { LargeAnswers } from '../../src/listen/large-answers.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
-import type { Message } from '../../src/wire/types.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { startCoredns } from '../resolver/forwarding-programs.ts';
 import { endAllPrograms } from '../support/portolan.ts';

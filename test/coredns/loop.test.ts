@@ -3,13 +3,13 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask } from '../../src/chain/testing/ask.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { RCODE, TYPE } from '../../src/wire/types.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

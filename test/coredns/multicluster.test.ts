@@ -2,13 +2,13 @@
  * `multicluster` of `kubernetes` in `portolan coredns`: the zone of a cluster set follows the API server, and the cluster's own
  * zone does not depend on it.
  */
+import { presentRecord } from '@portolan/dns/present.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask, type Server } from '../../src/chain/testing/ask.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import { RCODE } from '../../src/wire/types.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { servedByDefault } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';

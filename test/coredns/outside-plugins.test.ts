@@ -5,13 +5,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask } from '../../src/chain/testing/ask.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import { RCODE } from '../../src/wire/types.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

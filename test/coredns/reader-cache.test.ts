@@ -2,13 +2,13 @@
  * Readers answer from the cache of a server block as its chain would at the same moment: with any plugins before and after the
  * cache, and after any questions.
  */
+import { parseName } from '@portolan/dns/name.ts';
+import { type Message, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { type Message, RCODE, type ResourceRecord } from '../../src/wire/types.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 import {
   contentOf,

@@ -1,7 +1,8 @@
 /**
  * Metrics are the same whether readers or the handlers of a server block answer, for any block and any question.
  */
-
+import { parseName } from '@portolan/dns/name.ts';
+import { RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
@@ -14,8 +15,6 @@ import {
   NOTHING_RESTORED,
   type RestoredDeviations,
 } from '../../src/deviations/table.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { RCODE, type ResourceRecord } from '../../src/wire/types.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 import { namespace, service } from '../list-watch/harness.ts';

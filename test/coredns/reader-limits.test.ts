@@ -2,6 +2,8 @@
  * Rates of a plugin from outside: readers answer the names that they hold for, and listeners get them by zone. Where blocks are chosen
  * by more than the name, the chain applies them.
  */
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import rrl from '../../packages/rrl/src/plugin.ts';
 import { BLOCK, makeCursor, makeUse } from '../../packages/testing/src/uses.ts';
@@ -14,8 +16,6 @@ import { usePlugin } from '../../src/contract/plugin-use.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { VERDICT } from '../../src/table/types.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
 import '../support/load-all-plugins.ts';
 import { packetOf, SERVER } from './reader-subject.ts';
 

@@ -2,6 +2,10 @@
  * What a plugin from outside publishes: readers answer it without the chain, as the chain would, until another plan or the plugin
  * replaces it.
  */
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import type { Message } from '@portolan/dns/types.ts';
 import {
   COUNTERS,
   definePlugin,
@@ -23,10 +27,6 @@ import { type PluginUse, usePlugin } from '../../src/contract/plugin-use.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { VERDICT } from '../../src/table/types.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import type { Message } from '../../src/wire/types.ts';
 import '../support/load-all-plugins.ts';
 import { packetOf, SERVER } from './reader-subject.ts';
 

@@ -2,15 +2,15 @@
  * What readers find by the search lists of pods is what the chain finds, for any cluster, pod and question.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { CLASS, type Message, RCODE, type RecordData, type ResourceRecord } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import { CLASS, type Message, RCODE, type RecordData, type ResourceRecord } from '../../src/wire/types.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';

@@ -1,7 +1,9 @@
 /**
  * A Corefile with the answers of readers and of its chain, to compare them.
  */
-
+import { decodeMessage } from '@portolan/dns/message.ts';
+import type { ClientTransport } from '@portolan/dns/response-size.ts';
+import type { Message } from '@portolan/dns/types.ts';
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
@@ -11,9 +13,6 @@ import { Engine } from '../../src/engine/engine.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { query } from '../../src/table/testing/table-answers.ts';
 import { VERDICT } from '../../src/table/types.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
-import type { ClientTransport } from '../../src/wire/response-size.ts';
-import type { Message } from '../../src/wire/types.ts';
 import '../support/load-all-plugins.ts';
 
 const AT = 8192;

@@ -2,8 +2,8 @@
  * Readers choose the server block by the client's address, as the handler chain does. What depends on more than the address is left to
  * the chain.
  */
+import { presentRecord } from '@portolan/dns/present.ts';
 import { describe, expect, it } from 'vitest';
-import { presentRecord } from '../../src/wire/present.ts';
 import { packetOf, ReaderSubject } from './reader-subject.ts';
 
 const block = (address: string, view?: string): string =>

@@ -1,13 +1,13 @@
 /**
  * Asks a reader and the handler chain of one engine the same packets, and collects where their responses differ.
  */
+import { decodeMessage } from '@portolan/dns/message.ts';
+import type { ClientTransport } from '@portolan/dns/response-size.ts';
+import { WireError } from '@portolan/dns/wire-error.ts';
 import type { Client } from '../../src/chain/query.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { VERDICT } from '../../src/table/types.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
-import type { ClientTransport } from '../../src/wire/response-size.ts';
-import { WireError } from '../../src/wire/wire-error.ts';
 import { MutatedPackets } from './mutated-packets.ts';
 
 const CLIENT = { address: '192.0.2.77', port: 5353 };

@@ -4,11 +4,11 @@
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { ACCEPT, accept } from '@portolan/dns/acceptance.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import type { Server } from '../../src/chain/testing/ask.ts';
-import { ACCEPT, accept } from '../../src/wire/acceptance.ts';
 import { YesUpstream } from '../engine/yes-upstream.ts';
 import { TcpClient } from '../listen/tcp-client.ts';
 import { startCoredns, startNodeCache, startServe } from '../resolver/forwarding-programs.ts';

@@ -2,6 +2,10 @@
  * Options have the same meaning as in the real dnsmasq: records, hosts files, and which of several values counts.
  */
 import { join } from 'node:path';
+import { typeName } from '@portolan/dns/mnemonics.ts';
+import { keyOfWire } from '@portolan/dns/name-wire.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { typeOfData } from '@portolan/dns/record-data.ts';
 import { describe, expect } from 'vitest';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
@@ -9,10 +13,6 @@ import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
 import { goodOf, planOf } from '../../src/config/dnsmasq/testing/plan-of.ts';
 import { HostsReader } from '../../src/sources/hosts/hosts-reader.ts';
-import { typeName } from '../../src/wire/mnemonics.ts';
-import { keyOfWire } from '../../src/wire/name-wire.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import { typeOfData } from '../../src/wire/record-data.ts';
 import { itWithTool } from '../support/tools.ts';
 import { askDnsmasq } from './real-dnsmasq.ts';
 import { runDnsmasq } from './running-dnsmasq.ts';

@@ -3,12 +3,12 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rcodeName } from '@portolan/dns/mnemonics.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import type { Message, ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { type AskOptions, ask } from '../../src/chain/testing/ask.ts';
-import { rcodeName } from '../../src/wire/mnemonics.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import type { Message, ResourceRecord, TYPE } from '../../src/wire/types.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 export interface Side {

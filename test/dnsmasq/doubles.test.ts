@@ -1,9 +1,9 @@
 /**
  * Upstreams that lose, delay, truncate, refuse and lie: the answers for clients of dnsmasq and of ours.
  */
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, type Message, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parseName } from '../../src/wire/name.ts';
-import { CLASS, type Message, RCODE, type ResourceRecord } from '../../src/wire/types.ts';
 import {
   addressOf,
   LoopbackUpstream,

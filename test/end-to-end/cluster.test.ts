@@ -2,9 +2,9 @@
  * A DNS client's view of a cluster while objects are created, changed and deleted: the whole program against the API server
  * double, by lists and by watch-lists, and against a real cluster if `PORTOLAN_TEST_KUBECONFIG` names one.
  */
+import { reverseName } from '@portolan/dns/address.ts';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from '../../src/chain/testing/ask.ts';
-import { reverseName } from '../../src/wire/address.ts';
 import { look, type Serving } from '../support/portolan.ts';
 import { describeAnswer, Resolver } from './resolver.ts';
 import { serveCluster } from './serve-cluster.ts';

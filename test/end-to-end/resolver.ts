@@ -1,12 +1,12 @@
 /**
  * A client that waits until a server gives the expected answer over UDP, and then checks it over TCP.
  */
+import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { typeOfData } from '@portolan/dns/record-data.ts';
+import type { Message, ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { expect } from 'vitest';
 import { ask, type Server } from '../../src/chain/testing/ask.ts';
-import { rcodeName, typeName } from '../../src/wire/mnemonics.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import { typeOfData } from '../../src/wire/record-data.ts';
-import type { Message, ResourceRecord, TYPE } from '../../src/wire/types.ts';
 
 /** A change must be seen within this time; in a real cluster others are at work too. */
 const DEADLINE_MILLISECONDS = 15_000;

@@ -2,6 +2,7 @@
  * Answers that depend on the client's network: dnsmasq's `--local-service` and `--localise-queries`. Table and chain give a
  * client the same answer.
  */
+import { decodeMessage } from '@portolan/dns/message.ts';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
@@ -14,7 +15,6 @@ import type { Interfaces } from '../../src/listen/local-addresses.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { query } from '../../src/table/testing/table-answers.ts';
 import { VERDICT } from '../../src/table/types.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
 import '../support/load-all-plugins.ts';
 
 const AT = 4096;

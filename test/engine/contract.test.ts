@@ -4,6 +4,10 @@
  *
  * Engines with random settings get random questions, and change to other settings in between.
  */
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { typeName } from '@portolan/dns/mnemonics.ts';
+import { countLabels, isWithin, parseName, toKey } from '@portolan/dns/name.ts';
+import { CLASS, type Message, type NameKey, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
@@ -34,10 +38,6 @@ import type { LocalNamesOptions } from '../../src/plugins/local-names/options.ts
 import type { RuleAction } from '../../src/plugins/local-names/question-rules.ts';
 import { hostsOnly } from '../../src/sources/local/local-plan.ts';
 import { VERDICT } from '../../src/table/types.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { typeName } from '../../src/wire/mnemonics.ts';
-import { countLabels, isWithin, parseName, toKey } from '../../src/wire/name.ts';
-import { CLASS, type Message, type NameKey, TYPE } from '../../src/wire/types.ts';
 import { ScriptedUpstream } from '../resolver/scripted-upstream.ts';
 import '../support/load-all-plugins.ts';
 

@@ -2,6 +2,9 @@
  * Derived answers in virtual time: with any order of questions and changes, the table never gives an answer from before a change that
  * was complete when the query arrived.
  */
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { CLASS, type Message, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
@@ -24,9 +27,6 @@ import { ProcessCluster } from '../../src/plugins/kubernetes/process-cluster.ts'
 import type { LocalNamesOptions } from '../../src/plugins/local-names/options.ts';
 import { hostsOnly } from '../../src/sources/local/local-plan.ts';
 import { VERDICT } from '../../src/table/types.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import { CLASS, type Message, TYPE } from '../../src/wire/types.ts';
 import '../support/load-all-plugins.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));

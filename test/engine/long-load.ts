@@ -2,6 +2,10 @@
  * Ten minutes of virtual time under mixed load: local and outside names, an upstream server that is silent for a while, changes,
  * and another process that takes over.
  */
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { CLASS, type Message, type NameKey } from '@portolan/dns/types.ts';
 import { expect, onTestFinished } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
@@ -18,10 +22,6 @@ import { planRoute } from '../../src/plugins/forward/options.ts';
 import { forward as forwardPlugin } from '../../src/plugins/forward/plugin.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { VERDICT } from '../../src/table/types.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { typeOf } from '../../src/wire/mnemonics.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import { CLASS, type Message, type NameKey } from '../../src/wire/types.ts';
 import { isUpstreams, YesUpstream } from './yes-upstream.ts';
 import '../support/load-all-plugins.ts';
 

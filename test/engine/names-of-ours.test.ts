@@ -5,6 +5,8 @@
  * Roles without prefetching and stale answers are also tested with both: the rule does not depend on settings.
  */
 import { appendFile } from 'node:fs/promises';
+import { isWithin, parseName, toKey } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
@@ -36,8 +38,6 @@ import { forward as forwardPlugin } from '../../src/plugins/forward/plugin.ts';
 import { ProcessCluster } from '../../src/plugins/kubernetes/process-cluster.ts';
 import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
-import { isWithin, parseName, toKey } from '../../src/wire/name.ts';
-import type { NameKey } from '../../src/wire/types.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { startEtcd } from '../etcd/etcd-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';

@@ -2,7 +2,8 @@
  * The contract between handlers and the answer table, for the handlers of a Corefile with any options: a handler passes questions
  * that it does not declare, and their answers, on unchanged. The compiled ask rules cover the questions that it declares.
  */
-
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { MetricRegistry } from '../../src/base/metrics/registry.ts';
@@ -23,8 +24,6 @@ import type { RewriteMatch, RewriteRule } from '../../src/plugins/rewrite/option
 import { createRewriteHandler } from '../../src/plugins/rewrite/rewrite.ts';
 import { createTemplateHandler } from '../../src/plugins/template/template.ts';
 import { TextTemplate } from '../../src/plugins/template/text-template/text-template.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import { CLASS, TYPE } from '../../src/wire/types.ts';
 
 const NAMES = [
   'a.example.',

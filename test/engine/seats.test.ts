@@ -2,6 +2,7 @@
  * Each way to configure the program makes its own views. With all of them, for any batch, a reader never writes into the seat of a
  * packet that it does not answer.
  */
+import { decodeName } from '@portolan/dns/name-wire.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
@@ -28,7 +29,6 @@ import {
 } from '../../src/table/testing/hostile-sets.ts';
 import { expectOtherSeatsUntouched, type SeatCounts } from '../../src/table/testing/packet-seats.ts';
 import { query } from '../../src/table/testing/table-answers.ts';
-import { decodeName } from '../../src/wire/name-wire.ts';
 import '../support/load-all-plugins.ts';
 
 // Of whatever Corefile: a constructor cannot wait.

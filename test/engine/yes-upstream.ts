@@ -2,13 +2,13 @@
  * An upstream server that knows every name, with data that differs from all our sources: as a transport in virtual time, or on a
  * port of loopback for a Corefile.
  */
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { type Message, type NameKey, type RecordData, TYPE } from '@portolan/dns/types.ts';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
 import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import { type Message, type NameKey, type RecordData, TYPE } from '../../src/wire/types.ts';
 import { LoopbackUpstream } from '../forward/loopback-upstream.ts';
 
 const TARGET = parseName('upstream.invalid.');

@@ -2,14 +2,14 @@
  * The keys that external-dns writes with `--provider=coredns`, and removes again: for each target a key with a random label below
  * the name, `targetstrip` for that label, and the ownership text of its registry, in the first of these keys or at another name.
  */
+import { presentRecord } from '@portolan/dns/present.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { addresses } from '../../src/chain/testing/queries.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { endOfPrefix } from '../../src/sources/etcd/client/messages.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import { RCODE } from '../../src/wire/types.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { type EtcdCluster, startEtcd } from './etcd-server.ts';
 import { follow } from './followed.ts';

@@ -2,13 +2,13 @@
  * Faults of etcd while clients query its names: members killed and restarted, the leader moved, the store compacted and
  * defragmented. The table keeps answering, and changes made meanwhile are visible afterwards.
  */
+import { RCODE } from '@portolan/dns/types.ts';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
-import { RCODE } from '../../src/wire/types.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { BurstLoad } from '../support/burst-load.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';

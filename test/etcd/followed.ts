@@ -1,6 +1,9 @@
 /**
  * The plugin `etcd` of a Corefile with a table and a real etcd: queried through the table as by readers, and through its handler.
  */
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import type { Message } from '@portolan/dns/types.ts';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
@@ -13,9 +16,6 @@ import type { SnapshotSettings } from '../../src/sources/snapshot/snapshot-keepe
 import { TableReader } from '../../src/table/reader.ts';
 import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS } from '../../src/table/types.ts';
 import { TableWriter } from '../../src/table/writer.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import type { Message } from '../../src/wire/types.ts';
 import type { EtcdCluster } from './etcd-server.ts';
 import { showHandler } from './show-handler.ts';
 

@@ -2,6 +2,10 @@
  * Compares the plugin `etcd` with the recorded answers of CoreDNS's plugin from the same keys, with a real etcd: by the chain, and
  * by the table if that has an answer.
  */
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { rcodeName, typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
+import { CLASS, type Question, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
@@ -20,10 +24,6 @@ import { endOfPrefix } from '../../src/sources/etcd/client/messages.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS } from '../../src/table/types.ts';
 import { TableWriter } from '../../src/table/writer.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { rcodeName, typeOf } from '../../src/wire/mnemonics.ts';
-import { parseName, ROOT, toKey } from '../../src/wire/name.ts';
-import { CLASS, type Question, RCODE, type ResourceRecord } from '../../src/wire/types.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { type EtcdCluster, startEtcd } from './etcd-server.ts';
 import { answerOutside, CASES, describeRecord, type RecordedAnswer, type RecordedCase } from './recorded.ts';

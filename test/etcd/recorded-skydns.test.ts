@@ -2,14 +2,14 @@
  * Compares the rules of SkyDNS with its recorded answers from the same keys, by either version of the API. Differences from both
  * must be in the list here.
  */
+import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { isWithin, parseName, toKey } from '@portolan/dns/name.ts';
 import { expect, it } from 'vitest';
 import { KeyTree } from '../../src/sources/etcd/names/key-tree.ts';
 import { parseServiceRecord } from '../../src/sources/etcd/names/service-record.ts';
 import { octetsOf, ServiceNames } from '../../src/sources/etcd/names/services.ts';
 import { Evaluation } from '../../src/sources/etcd/rules/evaluation.ts';
 import { makeSkyDnsRules } from '../../src/sources/etcd/rules/rules.ts';
-import { typeOf } from '../../src/wire/mnemonics.ts';
-import { isWithin, parseName, toKey } from '../../src/wire/name.ts';
 import {
   answerOutside,
   CASES,

@@ -2,9 +2,9 @@
  * The recorded answers of CoreDNS's plugin and SkyDNS from the same keys: `records.jsonl`, `skydns.jsonl`. docs/reference/etcd.md
  * describes the results; README.md describes the programs and the queries.
  */
-import { parseName } from '../../src/wire/name.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import { CLASS, RCODE, type ResourceRecord, TYPE } from '../../src/wire/types.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { CLASS, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { readRecording } from '../support/recordings.ts';
 
 export interface RecordedQuestion {

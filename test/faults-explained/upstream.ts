@@ -3,9 +3,9 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { ROOT } from '../../src/wire/name.ts';
-import { CLASS, RCODE, TYPE } from '../../src/wire/types.ts';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { ROOT } from '@portolan/dns/name.ts';
+import { CLASS, RCODE, TYPE } from '@portolan/dns/types.ts';
 
 export interface Upstream {
   readonly port: number;

@@ -2,9 +2,9 @@
  * Packets between valid and invalid: queries with a few critical octets changed, truncated, lengthened, or entirely random.
  * Reproducible by seed.
  */
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
-import { encodeMessage } from '../../src/wire/message.ts';
-import { TYPE } from '../../src/wire/types.ts';
 
 /** Numbers that follow from a seed (mulberry32). */
 export class Draws {

@@ -2,11 +2,11 @@
  * The entry of a normal reader thread that dies on a question whose name begins with the label `die`.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import type { ClientTransport } from '@portolan/dns/response-size.ts';
 import { type ReaderData, ReaderLoop } from '../../src/listen/reader-loop.ts';
 import { threadMessages } from '../../src/listen/thread-messages.ts';
 import { composeRecords } from '../../src/records/cluster-composer.ts';
 import { TableReader } from '../../src/table/reader.ts';
-import type { ClientTransport } from '../../src/wire/response-size.ts';
 import { firstLabelOf } from '../listen/scripted-answers.ts';
 
 class MortalAnswers extends TableReader {

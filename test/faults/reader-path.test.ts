@@ -2,10 +2,10 @@
  * Upstream servers that reader threads query by themselves, and that fail in every way: all clients get the same answers as from
  * the main thread.
  */
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import type { Message } from '@portolan/dns/types.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import type { Message } from '../../src/wire/types.ts';
 import {
   LoopbackUpstream,
   type React,

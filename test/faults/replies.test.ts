@@ -3,12 +3,12 @@
  * larger than allowed, has the query's ID and question, is well-formed, and is never an internal failure.
  */
 import { createSocket } from 'node:dgram';
+import { frame } from '@portolan/dns/frames.ts';
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { askShort } from '../../src/chain/testing/ask.ts';
-import { frame } from '../../src/wire/frames.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
-import { RCODE } from '../../src/wire/types.ts';
 import { TcpClient } from '../listen/tcp-client.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../support/portolan.ts';
 import { HostilePackets } from './hostile-packets.ts';

@@ -1,9 +1,9 @@
 /**
  * Servers whose reply depends on whether the query has EDNS.
  */
+import { encodePassedOn } from '@portolan/dns/passing-options.ts';
+import { type Edns, type Message, RCODE } from '@portolan/dns/types.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { encodePassedOn } from '../../src/wire/passing-options.ts';
-import { type Edns, type Message, RCODE } from '../../src/wire/types.ts';
 import { addressesOf, ask, forwarderTo } from './forwarder-on-loopback.ts';
 import { LoopbackUpstream, type React, reply, replyMessage } from './loopback-upstream.ts';
 

@@ -1,7 +1,6 @@
 /**
  * Servers that must be queried over TCP: connections are renewed and spread, and UDP is used while TCP does not get through.
  */
-
 import { expect, it, onTestFinished } from 'vitest';
 import { MetricRegistry } from '../../src/base/metrics/registry.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';

@@ -1,13 +1,13 @@
 /**
  * A forwarder over real sockets for tests, and questions for it.
  */
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../src/forward/forward-plan.ts';
 import { Forwarder, type ForwardQuestion, type ForwardReply } from '../../src/forward/forwarder.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { CLASS, TYPE } from '../../src/wire/types.ts';
 
 export function planFor(servers: readonly string[], changes: Partial<ForwardPlan> = {}): ForwardPlan {
   const rules = [defaultRule(servers.map((server) => parseUpstream(server)))];

@@ -1,6 +1,8 @@
 /**
  * The servers that a name is sent to, and the messages for operators.
  */
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { type Question, TYPE } from '@portolan/dns/types.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { RecordingLog } from '../../src/base/testing/recording-log.ts';
@@ -12,8 +14,6 @@ import {
 } from '../../src/forward/forward-plan.ts';
 import { Forwarder, type ForwardReply } from '../../src/forward/forwarder.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import { type Question, TYPE } from '../../src/wire/types.ts';
 import { questionFor } from './forwarder-on-loopback.ts';
 import { ScriptedServer } from './scripted-server.ts';
 

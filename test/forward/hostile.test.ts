@@ -2,6 +2,8 @@
  * Upstream servers that lie, and forgers that answer in their name (RFC 5452).
  */
 import { createSocket } from 'node:dgram';
+import { parseName } from '@portolan/dns/name.ts';
+import type { Message, ResourceRecord } from '@portolan/dns/types.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
@@ -10,8 +12,6 @@ import type { ForwardPlan } from '../../src/forward/forward-plan.ts';
 import type { Forwarder } from '../../src/forward/forwarder.ts';
 import { writeQuery } from '../../src/forward/transport/query-message.ts';
 import { UdpTransport } from '../../src/forward/transport/udp-transport.ts';
-import { parseName } from '../../src/wire/name.ts';
-import type { Message, ResourceRecord } from '../../src/wire/types.ts';
 import { addressesOf, ask, forwarderTo, questionFor } from './forwarder-on-loopback.ts';
 import { addressOf, LoopbackUpstream, type React, reply, replyMessage } from './loopback-upstream.ts';
 

@@ -5,9 +5,9 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import { FrameParser, frame } from '../../src/wire/frames.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import type { Message, ResourceRecord } from '../../src/wire/types.ts';
+import { FrameParser, frame } from '@portolan/dns/frames.ts';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import type { Message, ResourceRecord } from '@portolan/dns/types.ts';
 
 export interface Received {
   readonly query: Message;

@@ -1,9 +1,9 @@
 /**
  * Names in random case (0x20), with servers that preserve it, servers that do not, and forgers.
  */
+import { parseName } from '@portolan/dns/name.ts';
+import type { Message } from '@portolan/dns/types.ts';
 import { afterEach, expect, it } from 'vitest';
-import { parseName } from '../../src/wire/name.ts';
-import type { Message } from '../../src/wire/types.ts';
 import { addressesOf, ask, forwarderTo } from './forwarder-on-loopback.ts';
 import { addressOf, LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 

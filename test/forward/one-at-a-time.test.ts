@@ -3,9 +3,9 @@
  * No query fails or waits for a time-out, over TCP and TLS.
  */
 import { readFileSync } from 'node:fs';
+import { frame } from '@portolan/dns/frames.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
-import { frame } from '../../src/wire/frames.ts';
 import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { addressesOf, ask, forwarderTo } from './forwarder-on-loopback.ts';
 import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';

@@ -20,6 +20,9 @@
  * `truncates in 5`. Commas are for the reader.
  */
 import { readFileSync } from 'node:fs';
+import { rcodeName, typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, RCODE } from '@portolan/dns/types.ts';
 import { expect } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
@@ -31,9 +34,6 @@ import {
 } from '../../src/forward/forward-plan.ts';
 import { Forwarder, type ForwardReply } from '../../src/forward/forwarder.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { rcodeName, typeOf } from '../../src/wire/mnemonics.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { CLASS, RCODE } from '../../src/wire/types.ts';
 import { type Behaviour, ScriptedServer } from './scripted-server.ts';
 
 type Landing = { readonly reply: ForwardReply; readonly at: number };

@@ -1,11 +1,11 @@
 /**
  * Upstream servers made of a clock and a script: the reply to a query, and its delay in milliseconds of virtual time.
  */
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { type Message, type Question, TYPE } from '@portolan/dns/types.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
 import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
-import { type Message, type Question, TYPE } from '../../src/wire/types.ts';
 
 export type Behaviour =
   | { readonly kind: 'silent' }

@@ -1,6 +1,9 @@
 /**
  * The recorded answers of CoreDNS and kube-dns, question by question, from both the plain chain and the table.
  */
+import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { type Message, RCODE } from '@portolan/dns/types.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/chain/answer.ts';
 import type { Handler } from '../../src/chain/handler.ts';
@@ -10,9 +13,6 @@ import {
   type DialectName,
   question,
 } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { typeOf } from '../../src/wire/mnemonics.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import { type Message, RCODE } from '../../src/wire/types.ts';
 import { goldenObjects } from './golden-objects.ts';
 import { KNOWN_DIFFERENCES, type KnownDifference } from './known-differences.ts';
 import {

@@ -1,15 +1,15 @@
 /**
  * Recorded answers, and our answers in the same form.
  */
+import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import type { Message, ResourceRecord } from '@portolan/dns/types.ts';
 import {
   differingParts,
   type JudgedResult,
   maskNameServer,
   maskSerials,
 } from '../../src/roles/compare/judge.ts';
-import { rcodeName, typeName } from '../../src/wire/mnemonics.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import type { Message, ResourceRecord } from '../../src/wire/types.ts';
 import { readRecording } from '../support/recordings.ts';
 
 /** Records as `name ttl type data`, in lower case and sorted. */

@@ -2,12 +2,12 @@
  * Compares questions with `*` with the way kube-dns walks its tree: `*` is every child that is not a port or protocol, and at
  * the end all entries of the node; another label at the end is an entry, or else all entries of the child.
  */
+import { parseAddress } from '@portolan/dns/address.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import type { CacheNode } from '../../src/kube/dialects/kube-dns/cache-node.ts';
 import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { parseAddress } from '../../src/wire/address.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import { RCODE, TYPE } from '../../src/wire/types.ts';
 import { goldenObjects } from '../golden/golden-objects.ts';
 
 const ANY = '*';

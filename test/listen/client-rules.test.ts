@@ -1,6 +1,7 @@
 /**
  * The permissions of clients by address, over real sockets: by batches, by datagrams and over TCP.
  */
+import { frame } from '@portolan/dns/frames.ts';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
@@ -9,7 +10,6 @@ import { type ClientRules, shareClientRules } from '../../src/listen/client-rule
 import { listenByDatagrams } from '../../src/listen/datagram.ts';
 import { listenOnTcp } from '../../src/listen/tcp.ts';
 import type { UdpListener } from '../../src/listen/udp-listener.ts';
-import { frame } from '../../src/wire/frames.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
 import { portOf, startClient, startUdp } from './scripted-udp.ts';

@@ -3,6 +3,7 @@
  * work.
  */
 import { Worker } from 'node:worker_threads';
+import { frame } from '@portolan/dns/frames.ts';
 import { decode } from 'dns-packet';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
@@ -22,7 +23,6 @@ import {
 } from '../../src/table/testing/table-answers.ts';
 import { type ClientViews, DEFAULT_VIEW_SETTINGS } from '../../src/table/types.ts';
 import { TableWriter } from '../../src/table/writer.ts';
-import { frame } from '../../src/wire/frames.ts';
 import { bundleServerThreads, bundleThread } from '../support/bundle-thread.ts';
 import { startLoad } from './load.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';

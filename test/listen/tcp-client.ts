@@ -2,9 +2,9 @@
  * A client over TCP that sends given octets and collects the messages received.
  */
 import { connect, type Socket } from 'node:net';
+import { FrameParser } from '@portolan/dns/frames.ts';
 import { onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { FrameParser } from '../../src/wire/frames.ts';
 
 export class TcpClient {
   readonly messages: Buffer[] = [];

@@ -1,6 +1,7 @@
 /**
  * TCP over real sockets: framing, pipelining, limits, garbage, shutdown.
  */
+import { frame } from '@portolan/dns/frames.ts';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
@@ -9,7 +10,6 @@ import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { listenOnTcp, type TcpListener, type TcpOptions } from '../../src/listen/tcp.ts';
 import { PortInUseError } from '../../src/socket/socket-error.ts';
-import { frame } from '../../src/wire/frames.ts';
 import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
 import { TcpClient } from './tcp-client.ts';
 import { queryFor } from './udp-client.ts';

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectByTls, type TLSSocket } from 'node:tls';
+import { FrameParser, frame } from '@portolan/dns/frames.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
@@ -11,7 +12,6 @@ import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { CLIENT_AUTHENTICATIONS, type TlsIdentity } from '../../src/listen/secure/tls-identity.ts';
 import { listenOnTcp, type TcpListener, type TcpOptions } from '../../src/listen/tcp.ts';
-import { FrameParser, frame } from '../../src/wire/frames.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
 import { queryFor } from './udp-client.ts';

@@ -1,12 +1,12 @@
 /**
  * The real dnsmasq and ours with the same options and the same questions.
  */
+import { presentRecord } from '@portolan/dns/present.ts';
+import type { Message, TYPE } from '@portolan/dns/types.ts';
 import { onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask, type Server } from '../../src/chain/testing/ask.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import type { Message, TYPE } from '../../src/wire/types.ts';
 import { runDnsmasq } from '../dnsmasq-options/running-dnsmasq.ts';
 import { type Program, runPortolan } from '../support/portolan.ts';
 

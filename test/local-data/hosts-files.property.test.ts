@@ -1,6 +1,10 @@
 /**
  * Random hosts files, as dnsmasq and as CoreDNS read them: readers and the handler chain answer what a simple model of the text says.
  */
+import { formatAddress, parseAddress, reverseName } from '@portolan/dns/address.ts';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName, ROOT, toKey, tryParseKey } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ItemFence } from '../../src/base/item-fence.ts';
@@ -19,10 +23,6 @@ import { readHosts } from '../../src/sources/local/read-hosts.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { DEFAULT_VIEW, type PublicationId, VERDICT } from '../../src/table/types.ts';
 import { TableWriter } from '../../src/table/writer.ts';
-import { formatAddress, parseAddress, reverseName } from '../../src/wire/address.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { parseName, ROOT, toKey, tryParseKey } from '../../src/wire/name.ts';
-import { presentRecord } from '../../src/wire/present.ts';
 
 /** Each asks some fifty questions twice. */
 const RUNS = 40;

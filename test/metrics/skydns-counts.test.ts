@@ -3,13 +3,13 @@
  * kube-dns.
  */
 import { readFileSync } from 'node:fs';
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, type Message, RCODE, type ResourceRecord, type TYPE } from '@portolan/dns/types.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { type Family, parsePrometheusText, seriesKey } from '../../src/base/testing/prometheus-text.ts';
 import { type AskOptions, exchange, makeQuery } from '../../src/chain/testing/ask.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { CLASS, type Message, RCODE, type ResourceRecord, type TYPE } from '../../src/wire/types.ts';
 import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 

@@ -1,7 +1,6 @@
 /**
  * After a change of its plan, a server with any front end holds no reference to the former plan.
  */
-
 import { beforeAll, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { MetricRegistry } from '../../src/base/metrics/registry.ts';

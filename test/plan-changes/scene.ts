@@ -3,6 +3,8 @@
  */
 import { rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { CLASS } from '@portolan/dns/types.ts';
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
@@ -18,8 +20,6 @@ import type { FrontEnd } from '../../src/server/front-end.ts';
 import { Server, type ServerDependencies } from '../../src/server/server.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import type { TableWriter } from '../../src/table/writer.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import { CLASS } from '../../src/wire/types.ts';
 import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { namespace, pod, service, slice } from '../list-watch/harness.ts';

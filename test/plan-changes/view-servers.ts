@@ -1,6 +1,7 @@
 /**
  * The front ends whose plans have one view: `serve`, `kube-dns`, `dnsmasq` and `skydns`.
  */
+import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
@@ -15,7 +16,6 @@ import { DnsmasqFrontEnd } from '../../src/server/dnsmasq/dnsmasq-front-end.ts';
 import type { FrontEnd } from '../../src/server/front-end.ts';
 import { ServeFrontEnd } from '../../src/server/serve/serve-front-end.ts';
 import { SkyDnsFrontEnd } from '../../src/server/skydns/skydns-front-end.ts';
-import { parseName, ROOT, toKey } from '../../src/wire/name.ts';
 import { ADDRESS, type ChangingServer, replaceFile, type Scene } from './scene.ts';
 
 export async function startServe(scene: Scene): Promise<ChangingServer> {

@@ -1,13 +1,13 @@
 /**
  * `k8s_gateway`, a plugin of ours outside the program, in `portolan coredns`: its names follow the API server.
  */
+import { presentRecord } from '@portolan/dns/present.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask, type Server } from '../../src/chain/testing/ask.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import { RCODE } from '../../src/wire/types.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import { servedByDefault } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';

@@ -1,10 +1,10 @@
 /**
  * Names as the package of the contract reads them, beside the server's own reading.
  */
+import * as own from '@portolan/dns/name.ts';
 import { isWithin, isWithinAny, type NameKey, namesWithin, toKey, toName } from '@portolan/plugin';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import * as own from '../../src/wire/name.ts';
 
 const label = fc.constantFrom(
   'a',

@@ -1,13 +1,13 @@
 /**
  * `records`, a plugin of ours outside the program, in `portolan coredns`.
  */
+import { presentRecord } from '@portolan/dns/present.ts';
+import type { TYPE } from '@portolan/dns/types.ts';
 import { afterEach, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask } from '../../src/chain/testing/ask.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import type { TYPE } from '../../src/wire/types.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

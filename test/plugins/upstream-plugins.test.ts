@@ -1,13 +1,13 @@
 /**
  * `fanout` and `alternate`, plugins of ours outside the program, in `portolan coredns`: they ask servers by the public API.
  */
+import { presentRecord } from '@portolan/dns/present.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask } from '../../src/chain/testing/ask.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import { RCODE } from '../../src/wire/types.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 

@@ -4,8 +4,8 @@
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { decodeMessage } from '../../src/wire/message.ts';
-import { RCODE, TYPE } from '../../src/wire/types.ts';
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 
 /** All names in here have this address at every server; each other name below `test.` has the server's own. */

@@ -7,6 +7,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
+import { encodeMessage } from '@portolan/dns/message.ts';
 import { readThreadTimes, sumOf } from '../../bench/processor-time.ts';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
@@ -14,7 +15,6 @@ import { bindDescriptor, openDescriptor, setOption } from '../../src/socket/desc
 import { libc } from '../../src/socket/libc.ts';
 import { MSG_DONTWAIT, SO_RCVBUF, SOCK_DGRAM, SOL_SOCKET } from '../../src/socket/linux.ts';
 import { MessageRow } from '../../src/socket/message-row.ts';
-import { encodeMessage } from '../../src/wire/message.ts';
 import { type FloodPlan, MAX_ASKED, NUMBERS, type ThreadData, WORD } from './flood-plan.ts';
 
 const ROW = 16;

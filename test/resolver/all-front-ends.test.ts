@@ -1,6 +1,7 @@
 /**
  * Reader threads forward for `dnsmasq` and `skydns` too, which have no metrics or need etcd: in the test's own process.
  */
+import { RCODE } from '@portolan/dns/types.ts';
 import { beforeAll, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { ask, askShort } from '../../src/chain/testing/ask.ts';
@@ -8,7 +9,6 @@ import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
 import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import { DnsmasqFrontEnd } from '../../src/server/dnsmasq/dnsmasq-front-end.ts';
-import { RCODE } from '../../src/wire/types.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { ADDRESS, Scene, type Surroundings } from '../plan-changes/scene.ts';
 import { startSkyDns } from '../plan-changes/view-servers.ts';

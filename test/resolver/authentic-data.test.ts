@@ -1,6 +1,9 @@
 /**
  * The AD bit of upstream servers: for clients that request it, and only if the servers are trusted.
  */
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { CLASS, type Message, TYPE } from '@portolan/dns/types.ts';
 import { expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
@@ -11,9 +14,6 @@ import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-pla
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { TableWriter } from '../../src/table/writer.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import { CLASS, type Message, TYPE } from '../../src/wire/types.ts';
 import { CachedResolver } from './cached-resolver.ts';
 import { ScriptedUpstream } from './scripted-upstream.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The end of a block of our own front ends: a cache, and the servers behind it.
  */
-
+import { ROOT } from '@portolan/dns/name.ts';
 import { MetricRegistry } from '../../src/base/metrics/registry.ts';
 import type { Answer } from '../../src/chain/answer.ts';
 import type { Handler, ReplyChanges } from '../../src/chain/handler.ts';
@@ -19,7 +19,6 @@ import { Forward } from '../../src/plugins/forward/forward.ts';
 import { planRoute } from '../../src/plugins/forward/options.ts';
 import type { RouteDependencies } from '../../src/plugins/forward/route.ts';
 import type { TableWriter } from '../../src/table/writer.ts';
-import { ROOT } from '../../src/wire/name.ts';
 
 export interface CachedResolverSettings {
   readonly forward: ForwardPlan;

@@ -4,14 +4,14 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { extendedError } from '@portolan/dns/extended-error.ts';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { rcodeName } from '@portolan/dns/mnemonics.ts';
+import { CLASS, type Edns, RCODE } from '@portolan/dns/types.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { exchange, makeQuery, type Server } from '../../src/chain/testing/ask.ts';
-import { extendedError } from '../../src/wire/extended-error.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { rcodeName } from '../../src/wire/mnemonics.ts';
-import { CLASS, type Edns, RCODE } from '../../src/wire/types.ts';
 import { serveCorefile } from '../support/control.ts';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 

@@ -2,12 +2,12 @@
  * Programs that forward to an upstream server on loopback, one for each front end, and their counters.
  */
 import { writeFile } from 'node:fs/promises';
+import { decodeMessage } from '@portolan/dns/message.ts';
 import { expect, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { exchange, makeQuery, type Server } from '../../src/chain/testing/ask.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
 import { type Program, runPortolan, servePortolan } from '../support/portolan.ts';
 import { address, ZoneUpstream } from './zone-upstream.ts';
 

@@ -1,13 +1,13 @@
 /**
  * Upstream servers that do less than the standards ask for: what the clients of every role get.
  */
+import { isExtendedError } from '@portolan/dns/extended-error.ts';
+import { frame } from '@portolan/dns/frames.ts';
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { type Message, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import { expect, onTestFinished } from 'vitest';
 import { ask, exchange, makeQuery, type Server } from '../../src/chain/testing/ask.ts';
-import { isExtendedError } from '../../src/wire/extended-error.ts';
-import { frame } from '../../src/wire/frames.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { type Message, RCODE, type ResourceRecord } from '../../src/wire/types.ts';
 import {
   addressOf,
   LoopbackUpstream,

@@ -1,6 +1,8 @@
 /**
  * Hidden types: for any cluster the table and the chain agree on the remaining records, and the existence of names is unchanged.
  */
+import { typeOfData } from '@portolan/dns/record-data.ts';
+import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
@@ -11,8 +13,6 @@ import {
   LIKELY_NAMES,
 } from '../../src/kube/testing/arbitrary-objects.ts';
 import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { typeOfData } from '../../src/wire/record-data.ts';
-import { RCODE, TYPE } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 import { endAllPrograms, servePortolan } from '../support/portolan.ts';
 import { address, ZoneUpstream } from './zone-upstream.ts';

@@ -2,10 +2,10 @@
  * The results of stub clients over a path that loses packets, or with a server that stalls, in virtual time and in two modes: only
  * the main thread, and a reader that hands over overdue queries. A seeded generator draws the losses.
  */
+import { encodeMessage } from '@portolan/dns/message.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
-import { encodeMessage } from '../../src/wire/message.ts';
 import { settingsOf } from './plain-traffic.ts';
 import { ReaderSide } from './reader-side.ts';
 import { ResolverSide } from './resolver-side.ts';

@@ -2,11 +2,11 @@
  * Upstream servers that answer wrongly over TCP or TLS, before a healthy one: every question gets the answer of the healthy server, and never
  * what the other one sent.
  */
+import { frame } from '@portolan/dns/frames.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, RCODE, TYPE } from '@portolan/dns/types.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ask, type Server } from '../../src/chain/testing/ask.ts';
-import { frame } from '../../src/wire/frames.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { CLASS, RCODE, TYPE } from '../../src/wire/types.ts';
 import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
 import {
   addressOf,

@@ -1,11 +1,11 @@
 /**
  * Upstream servers that do less than the standards allow, behind each role as its users start it.
  */
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
+import { CLASS, type Message, RCODE, type RecordData, TYPE } from '@portolan/dns/types.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ask, askShort, exchange, makeQuery, type Server } from '../../src/chain/testing/ask.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
-import { parseName, ROOT, toKey } from '../../src/wire/name.ts';
-import { CLASS, type Message, RCODE, type RecordData, TYPE } from '../../src/wire/types.ts';
 import { LoopbackUpstream, type React, reply, replyMessage } from '../forward/loopback-upstream.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import { canRun, HOST, ROLES, type Role, startRole } from '../support/roles.ts';

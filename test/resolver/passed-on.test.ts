@@ -1,6 +1,8 @@
 /**
  * What dnsmasq does not cache it passes on: over UDP with the server's truncated reply, over TCP by TCP.
  */
+import { encodeName, parseName, toKey } from '@portolan/dns/name.ts';
+import { CLASS, type RecordData, TYPE } from '@portolan/dns/types.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
@@ -9,8 +11,6 @@ import { ask, type Server } from '../../src/chain/testing/ask.ts';
 import { makeQuery } from '../../src/chain/testing/queries.ts';
 import { PassedOn, sharedAnswer } from '../../src/plugins/forward/passed-on.ts';
 import type { CachedAnswer } from '../../src/table/types.ts';
-import { encodeName, parseName, toKey } from '../../src/wire/name.ts';
-import { CLASS, type RecordData, TYPE } from '../../src/wire/types.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { ZoneUpstream } from './zone-upstream.ts';
 

@@ -1,14 +1,14 @@
 /**
  * Questions and replies of all kinds, well-formed and hostile, for tests that compare two ways to forward them.
  */
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { type Message, type RecordData, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { type CachingRules, SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { type Message, type RecordData, type ResourceRecord, TYPE } from '../../src/wire/types.ts';
 import type { CachedResolverSettings } from './cached-resolver.ts';
 
 export interface Question {

@@ -3,12 +3,12 @@
  * their front end.
  */
 import { createSocket } from 'node:dgram';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, RCODE, TYPE } from '@portolan/dns/types.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { writeQuery } from '../../src/forward/transport/query-message.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { CLASS, RCODE, TYPE } from '../../src/wire/types.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import {
   type Answering,

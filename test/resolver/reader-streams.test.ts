@@ -2,10 +2,10 @@
  * Readers query over TCP as over UDP, in every front end: few connections with many concurrent queries, and a lost connection loses
  * no question.
  */
+import { frame } from '@portolan/dns/frames.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { askShort } from '../../src/chain/testing/ask.ts';
-import { frame } from '../../src/wire/frames.ts';
 import { LoopbackUpstream, type React, type Received, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import {

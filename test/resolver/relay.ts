@@ -3,8 +3,8 @@
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { encodeMessage } from '../../src/wire/message.ts';
-import type { Message } from '../../src/wire/types.ts';
+import { encodeMessage } from '@portolan/dns/message.ts';
+import type { Message } from '@portolan/dns/types.ts';
 
 /** @returns the response; rejects when none comes within a second */
 export async function relay(query: Message, port: number): Promise<Uint8Array> {

@@ -1,6 +1,8 @@
 /**
  * The resolver with its upstream servers: servers by name, handlers before it, and refusals.
  */
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { RecordingLog } from '../../src/base/testing/recording-log.ts';
@@ -13,8 +15,6 @@ import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../src/f
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { createNameResolver } from '../../src/plugins/forward/name-resolver.ts';
 import { TableWriter } from '../../src/table/writer.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import { RCODE } from '../../src/wire/types.ts';
 import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
 import { ScriptedUpstream } from './scripted-upstream.ts';
 

@@ -1,6 +1,16 @@
 /**
  * Cached answers both ways: the table and the chain give the same answer, and the first client's answer is the same too.
  */
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import {
+  CLASS,
+  type Message,
+  RCODE,
+  type RecordData,
+  type ResourceRecord,
+  TYPE,
+} from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
@@ -13,16 +23,6 @@ import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { RFC_8767 } from '../../src/plugins/cache/options.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { TableWriter } from '../../src/table/writer.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import {
-  CLASS,
-  type Message,
-  RCODE,
-  type RecordData,
-  type ResourceRecord,
-  TYPE,
-} from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 import { CachedResolver } from './cached-resolver.ts';
 import { type Knowledge, ScriptedUpstream } from './scripted-upstream.ts';

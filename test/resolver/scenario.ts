@@ -21,6 +21,10 @@
  * Addresses are sorted as text. `by chain`: no query was sent upstream between question and answer.
  */
 import { readFileSync } from 'node:fs';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { rcodeName, typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { CLASS, type Message, RCODE, type RecordData, type ResourceRecord } from '@portolan/dns/types.ts';
 import { expect } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
@@ -33,10 +37,6 @@ import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { RFC_8767 } from '../../src/plugins/cache/options.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { TableWriter } from '../../src/table/writer.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { rcodeName, typeOf } from '../../src/wire/mnemonics.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import { CLASS, type Message, RCODE, type RecordData, type ResourceRecord } from '../../src/wire/types.ts';
 import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
 import { ScriptedUpstream } from './scripted-upstream.ts';
 

@@ -1,13 +1,13 @@
 /**
  * An upstream server made of a clock and a list of records, without any network traffic.
  */
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { toKey } from '@portolan/dns/name.ts';
+import { typeOfData } from '@portolan/dns/record-data.ts';
+import { type Message, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
 import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
-import { toKey } from '../../src/wire/name.ts';
-import { typeOfData } from '../../src/wire/record-data.ts';
-import { type Message, type NameKey, RCODE, type ResourceRecord, TYPE } from '../../src/wire/types.ts';
 
 export interface Knowledge {
   readonly rcode: number;

@@ -2,12 +2,12 @@
  * A server that receives each packet train as one long packet, so that a test sees them. Every name has an address.
  */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { OPT_OCTETS } from '@portolan/dns/query-records.ts';
 import { onTestFinished } from 'vitest';
 import { setOption } from '../../src/socket/descriptor.ts';
 import { IPPROTO_UDP } from '../../src/socket/linux.ts';
 import { openUdpSocket } from '../../src/socket/udp-socket.ts';
-import { HEADER_OCTETS } from '../../src/wire/header.ts';
-import { OPT_OCTETS } from '../../src/wire/query-records.ts';
 
 const UDP_GRO = 104;
 /** 192.0.2.1, for a minute, of the name at the question. */

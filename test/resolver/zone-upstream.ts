@@ -1,10 +1,10 @@
 /**
  * An upstream server on loopback that knows a few names, and denies all others.
  */
-import { encodeMessage } from '../../src/wire/message.ts';
-import { typeName } from '../../src/wire/mnemonics.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import { presentData, typeOfData } from '../../src/wire/record-data.ts';
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { typeName } from '@portolan/dns/mnemonics.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { presentData, typeOfData } from '@portolan/dns/record-data.ts';
 import {
   CLASS,
   type Message,
@@ -12,7 +12,7 @@ import {
   type RecordData,
   type ResourceRecord,
   TYPE,
-} from '../../src/wire/types.ts';
+} from '@portolan/dns/types.ts';
 import { LoopbackUpstream } from '../forward/loopback-upstream.ts';
 
 /** By `name type`, both as they are written: `www.example. A`. */

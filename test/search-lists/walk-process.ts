@@ -10,10 +10,10 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { ROOT } from '@portolan/dns/name.ts';
+import { CLASS, RCODE } from '@portolan/dns/types.ts';
 import type { StepOutcome } from '../../src/reasons/search-walk.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { ROOT } from '../../src/wire/name.ts';
-import { CLASS, RCODE } from '../../src/wire/types.ts';
 import type { Walk } from './walk.ts';
 
 const RCODES: Readonly<Record<StepOutcome, number>> = {

@@ -8,6 +8,7 @@ import type { EventEmitter } from 'node:events';
 import { connect, createServer, Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
@@ -31,7 +32,6 @@ import { RulesWatcher } from '../../src/roles/node-network/rules-watcher.ts';
 import { TappedQuestions } from '../../src/roles/shadow/tapped-questions.ts';
 import { askServer } from '../../src/roles/sidecar/server-question.ts';
 import { CacheHandover } from '../../src/server/cache-handover.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
 
 const clock = systemClock;
 const log = silentLog;

@@ -4,10 +4,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TYPE } from '@portolan/dns/types.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { ask, askShort } from '../../src/chain/testing/ask.ts';
-import type { TYPE } from '../../src/wire/types.ts';
 import { endAllPrograms, look, runPortolan, type Serving, servePortolan } from '../support/portolan.ts';
 
 afterAll(endAllPrograms);

@@ -2,12 +2,12 @@
  * The end of the program: by signals, with another process on the same port, and the error if a port is in use.
  */
 import { connect } from 'node:net';
+import { encodeMessage } from '@portolan/dns/message.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask, askShort, makeQuery } from '../../src/chain/testing/ask.ts';
-import { encodeMessage } from '../../src/wire/message.ts';
 import { endAllPrograms, look, runPortolan, type Serving, servePortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

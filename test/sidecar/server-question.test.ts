@@ -3,6 +3,8 @@
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, type Question, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
@@ -10,8 +12,6 @@ import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { askServer, type ServerEndpoint } from '../../src/roles/sidecar/server-question.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { CLASS, type Question, TYPE } from '../../src/wire/types.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 
 const QUESTION: Question = {

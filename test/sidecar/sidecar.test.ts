@@ -2,6 +2,8 @@
  * The whole sidecar, over HTTP, with servers that start and stop.
  */
 import { readFileSync } from 'node:fs';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
@@ -12,8 +14,6 @@ import { HttpHost } from '../../src/observe/http-host.ts';
 import { PROCESS_METRICS } from '../../src/observe/metrics/process.ts';
 import { processFamilies } from '../../src/roles/sidecar/process-metrics.ts';
 import { SIDECAR_PORT, Sidecar } from '../../src/roles/sidecar/sidecar.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { CLASS, TYPE } from '../../src/wire/types.ts';
 import { addressOf, LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 
 const RECORDED = readFileSync(new URL('./recorded-metrics.txt', import.meta.url), 'utf8');

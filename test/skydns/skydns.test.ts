@@ -2,6 +2,8 @@
  * `portolan skydns` with a real etcd: by both versions of its API, with its configuration, stub zones and outages.
  */
 import { createSocket } from 'node:dgram';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { CLASS } from '@portolan/dns/types.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
@@ -9,8 +11,6 @@ import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts'
 import { ask, askShort, type Server } from '../../src/chain/testing/ask.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { EtcdV2Client } from '../../src/sources/etcd/client/v2-client.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { CLASS } from '../../src/wire/types.ts';
 import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';
 import { Program } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';

@@ -2,6 +2,8 @@
  * A cluster for swaps: the API server double, a controller that writes the status of rollouts, and a DNS that answers or not.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, type Message, TYPE } from '@portolan/dns/types.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { planFromSwapFlags, type SwapFlags } from '../../src/config/swap/swap-flags.ts';
@@ -10,8 +12,6 @@ import { RestClient } from '../../src/kube/api/rest/rest-client.ts';
 import type { Answerer, AnswererReply } from '../../src/roles/compare/answerer.ts';
 import { PLAIN } from '../../src/roles/compare/asked-question.ts';
 import { Swap, type SwapOutcome } from '../../src/roles/swap/swap.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { CLASS, type Message, TYPE } from '../../src/wire/types.ts';
 import type { ApiServerDouble } from '../api-server/api-server.ts';
 
 /** What the controller does with a change of the spec. */

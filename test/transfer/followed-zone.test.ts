@@ -1,16 +1,16 @@
 /**
  * When a secondary server asks its primary servers: at first, by the times of the SOA record, and after NOTIFY.
  */
+import { typeName } from '@portolan/dns/mnemonics.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { isNewer } from '@portolan/dns/serial.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { RecordingLog } from '../../src/base/testing/recording-log.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { record } from '../../src/chain/testing/queries.ts';
 import { FollowedZone } from '../../src/plugins/secondary/followed-zone.ts';
-import { typeName } from '../../src/wire/mnemonics.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
-import { isNewer } from '../../src/wire/serial.ts';
-import { TYPE } from '../../src/wire/types.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 
 const ORIGIN = toKey(parseName('example.'));

@@ -2,12 +2,12 @@
  * Zone transfers and notifications with NSD as the peer, with a shared key and without.
  */
 import { writeFile } from 'node:fs/promises';
+import { presentRecord } from '@portolan/dns/present.ts';
 import { afterEach, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask } from '../../src/chain/testing/ask.ts';
-import { presentRecord } from '../../src/wire/present.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { type NsdWishes, runNsd } from './nsd.ts';

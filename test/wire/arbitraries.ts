@@ -2,10 +2,9 @@
  * Random messages: every kind of record data, names with common suffixes (for compression) and octets of every value in
  * labels.
  */
-import fc from 'fast-check';
-import { formatAddress } from '../../src/wire/address.ts';
-import { toKey } from '../../src/wire/name.ts';
-import { decodeName } from '../../src/wire/name-wire.ts';
+import { formatAddress } from '@portolan/dns/address.ts';
+import { toKey } from '@portolan/dns/name.ts';
+import { decodeName } from '@portolan/dns/name-wire.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -16,7 +15,8 @@ import {
   type RecordData,
   type ResourceRecord,
   type WireName,
-} from '../../src/wire/types.ts';
+} from '@portolan/dns/types.ts';
+import fc from 'fast-check';
 
 const uint8 = fc.nat({ max: 0xff });
 const uint16 = fc.nat({ max: 0xffff });

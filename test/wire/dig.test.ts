@@ -1,8 +1,8 @@
+import { minimalAnyRecord } from '@portolan/dns/minimal-any.ts';
+import { type AnswerableQuery, type RejectedQuery, respond } from '@portolan/dns/query.ts';
+import { sampleRecords } from '@portolan/dns/testing/sample-records.ts';
+import { CLASS, OPCODE, RCODE, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
-import { minimalAnyRecord } from '../../src/wire/minimal-any.ts';
-import { type AnswerableQuery, type RejectedQuery, respond } from '../../src/wire/query.ts';
-import { sampleRecords } from '../../src/wire/testing/sample-records.ts';
-import { CLASS, OPCODE, RCODE, TYPE } from '../../src/wire/types.ts';
 import { itWithTool } from '../support/tools.ts';
 import { exchange, recordLines } from './loopback-server.ts';
 

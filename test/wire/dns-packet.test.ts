@@ -1,13 +1,13 @@
 /**
  * Compares with the package `dns-packet`: it reads our messages and we read its messages.
  */
+import { formatAddress } from '@portolan/dns/address.ts';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, type Message, RCODE, type RecordData, TYPE } from '@portolan/dns/types.ts';
 import dnsPacket, { type Answer, type Packet } from 'dns-packet';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatAddress } from '../../src/wire/address.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { CLASS, type Message, RCODE, type RecordData, TYPE } from '../../src/wire/types.ts';
 
 /** Record data of ours, and the same as dns-packet has it. */
 interface Pair {

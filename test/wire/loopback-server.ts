@@ -5,14 +5,14 @@ import { execFile } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
-import { encodeMessage } from '../../src/wire/message.ts';
+import { encodeMessage } from '@portolan/dns/message.ts';
 import {
   type AnswerableQuery,
   type ParsedQuery,
   parseQuery,
   type RejectedQuery,
-} from '../../src/wire/query.ts';
-import type { Message } from '../../src/wire/types.ts';
+} from '@portolan/dns/query.ts';
+import type { Message } from '@portolan/dns/types.ts';
 
 const run = promisify(execFile);
 

@@ -1,13 +1,13 @@
+import { ACCEPT, accept, questionEnd, writeErrorResponse } from '@portolan/dns/acceptance.ts';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { countLabels, joinName, parentOf, parseName, splitLabels, toKey } from '@portolan/dns/name.ts';
+import { decodeName, encodeName } from '@portolan/dns/name-wire.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { parseQuery, respond } from '@portolan/dns/query.ts';
+import type { AbsoluteName, Message } from '@portolan/dns/types.ts';
+import { WireError } from '@portolan/dns/wire-error.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ACCEPT, accept, questionEnd, writeErrorResponse } from '../../src/wire/acceptance.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { countLabels, joinName, parentOf, parseName, splitLabels, toKey } from '../../src/wire/name.ts';
-import { decodeName, encodeName } from '../../src/wire/name-wire.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import { parseQuery, respond } from '../../src/wire/query.ts';
-import type { AbsoluteName, Message } from '../../src/wire/types.ts';
-import { WireError } from '../../src/wire/wire-error.ts';
 import { arbitraryDamage, arbitraryMessage, arbitraryName, arbitraryQuery } from './arbitraries.ts';
 
 const anyOctets = fc.oneof(

@@ -3,14 +3,14 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { typeName } from '@portolan/dns/mnemonics.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { typeOfData } from '@portolan/dns/record-data.ts';
+import type { ResourceRecord } from '@portolan/dns/types.ts';
 import { expect, onTestFinished } from 'vitest';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { parseRecord, readZoneFile } from '../../src/sources/zone-files/zone-file.ts';
-import { typeName } from '../../src/wire/mnemonics.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { presentRecord } from '../../src/wire/present.ts';
-import { typeOfData } from '../../src/wire/record-data.ts';
-import type { ResourceRecord } from '../../src/wire/types.ts';
 import { runKnot } from '../dnsmasq/knot.ts';
 import { itWithTool } from '../support/tools.ts';
 

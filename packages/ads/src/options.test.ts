@@ -1,5 +1,5 @@
+import { BLOCK, makeUse } from '@portolan/testing/uses.ts';
 import { expect, it } from 'vitest';
-import { BLOCK, makeUse } from '../../testing/src/uses.ts';
 import { readOptions } from './options.ts';
 
 const read = (...lines: readonly string[]) => readOptions([makeUse('ads', ...lines)], BLOCK);

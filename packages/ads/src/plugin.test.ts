@@ -1,5 +1,4 @@
 import { type Answer, type Client, toName } from '@portolan/plugin';
-import { expect, it } from 'vitest';
 import {
   askPlugin,
   describeAnswer,
@@ -9,7 +8,8 @@ import {
   makeQuery,
   makeRecord,
   makeUse,
-} from '../../testing/src/uses.ts';
+} from '@portolan/testing/uses.ts';
+import { expect, it } from 'vitest';
 import ads from './plugin.ts';
 
 const A = 1;

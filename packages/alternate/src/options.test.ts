@@ -1,5 +1,5 @@
+import { makeUse as use } from '@portolan/testing/uses.ts';
 import { expect, it } from 'vitest';
-import { makeUse as use } from '../../testing/src/uses.ts';
 import { readRules } from './options.ts';
 
 it('reads rules', () => {

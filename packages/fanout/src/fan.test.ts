@@ -1,6 +1,6 @@
 import type { Answer, Upstream } from '@portolan/plugin';
+import { makeAnswer, makeQuery } from '@portolan/testing/uses.ts';
 import { describe, expect, it } from 'vitest';
-import { makeAnswer, makeQuery } from '../../testing/src/uses.ts';
 import { chooseServers, type FanSettings, fan } from './fan.ts';
 
 const NEVER = new AbortController().signal;

@@ -1,7 +1,7 @@
+import { presentData } from '@portolan/dns/record-data.ts';
 import { type Answer, type Service, WATCHES, type Watch, type WatchedKind } from '@portolan/plugin';
+import { BLOCK, makeAnswer, makeContext, makeQuery, makeUse } from '@portolan/testing/uses.ts';
 import { describe, expect, it } from 'vitest';
-import { presentData } from '../../../src/wire/record-data.ts';
-import { BLOCK, makeAnswer, makeContext, makeQuery, makeUse } from '../../testing/src/uses.ts';
 import { Gateway } from './gateway.ts';
 import { HostAddresses } from './host-addresses.ts';
 import { readOptions } from './options.ts';

@@ -1,5 +1,4 @@
 import { type Answer, type Plugin, toKey } from '@portolan/plugin';
-import { expect, it } from 'vitest';
 import {
   askPlugin,
   BLOCK,
@@ -9,7 +8,8 @@ import {
   makeCursor,
   makeQuery,
   makeUse,
-} from '../../testing/src/uses.ts';
+} from '@portolan/testing/uses.ts';
+import { expect, it } from 'vitest';
 import records from './plugin.ts';
 
 const block = { ...BLOCK, zones: [toKey('example.org.'), toKey('example.net.')] };

@@ -1,5 +1,5 @@
+import { BLOCK, makeUse } from '@portolan/testing/uses.ts';
 import { expect, it } from 'vitest';
-import { BLOCK, makeUse } from '../../testing/src/uses.ts';
 import { readOptions } from './options.ts';
 
 const read = (line: string, ...lines: readonly string[]) => readOptions([makeUse(line, ...lines)], BLOCK);

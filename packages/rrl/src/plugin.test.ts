@@ -1,6 +1,6 @@
 import { toKey } from '@portolan/plugin';
+import { makeContext, makePlugin, makeUse } from '@portolan/testing/uses.ts';
 import { expect, it } from 'vitest';
-import { makeContext, makePlugin, makeUse } from '../../testing/src/uses.ts';
 import rrl from './plugin.ts';
 
 function make(...lines: readonly string[]) {

@@ -1,6 +1,7 @@
 /**
  * Uses of directives, queries and answers, as a host gives them to a plugin.
  */
+import { presentRecord } from '@portolan/dns/present.ts';
 import {
   type Answer,
   type Block,
@@ -29,7 +30,6 @@ import {
 import { Query } from '../../../src/chain/query.ts';
 import { CLIENT, QUERY_HEADER } from '../../../src/chain/testing/queries.ts';
 import { parseRecord } from '../../../src/sources/zone-files/zone-file.ts';
-import { presentRecord } from '../../../src/wire/present.ts';
 
 const word = (text: string) => ({ text, position: { file: 'Corefile', line: 1 } });
 

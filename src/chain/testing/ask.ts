@@ -3,10 +3,10 @@
  */
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
-import { decodeMessage, encodeMessage } from '../../wire/message.ts';
-import { rcodeName, typeName } from '../../wire/mnemonics.ts';
-import { parseName } from '../../wire/name.ts';
-import { CLASS, type Message, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, type Message, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { QUERY_HEADER } from './queries.ts';
 
 export interface Server {

@@ -1,11 +1,11 @@
 /**
  * Queries and answers for tests of handlers.
  */
-import { typeOf } from '../../wire/mnemonics.ts';
-import { parseName } from '../../wire/name.ts';
-import { presentRecord } from '../../wire/present.ts';
-import type { Asked } from '../../wire/query.ts';
-import { CLASS, type Header, OPCODE, type RecordData, type ResourceRecord } from '../../wire/types.ts';
+import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import type { Asked } from '@portolan/dns/query.ts';
+import { CLASS, type Header, OPCODE, type RecordData, type ResourceRecord } from '@portolan/dns/types.ts';
 import type { Answer } from '../answer.ts';
 import type { Handler } from '../handler.ts';
 import { ALL_QUESTIONS } from '../match.ts';

@@ -2,6 +2,11 @@
  * `portolan corefile explain`: prints the server blocks and plugins that a question passes. It starts only `forward`, which finds its
  * servers, and asks none of them.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
+import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, type Question } from '@portolan/dns/types.ts';
 import { systemClock } from '../../base/clock.ts';
 import { describeError } from '../../base/describe-error.ts';
 import { silentLog } from '../../base/log.ts';
@@ -19,10 +24,6 @@ import type {
   ExplainedGroup,
   ReaderPart,
 } from '../../engine/server-blocks/explain-question.ts';
-import { parseAddress } from '../../wire/address.ts';
-import { typeOf } from '../../wire/mnemonics.ts';
-import { parseName } from '../../wire/name.ts';
-import { CLASS, type Question } from '../../wire/types.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { VERSION } from '../process/version.ts';
 import { loadPluginsOrExit } from '../servers/load-outside-plugins.ts';

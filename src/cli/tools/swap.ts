@@ -1,6 +1,8 @@
 /**
  * `portolan swap`: puts Portolan in the place of the DNS program that runs in a cluster, or goes back.
  */
+
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import { systemClock } from '../../base/clock.ts';
 import { ItemFault } from '../../base/item-fence.ts';
 import type { ServerPlace } from '../../config/compare/compare-flags.ts';
@@ -18,7 +20,6 @@ import { AskedServer } from '../../roles/compare/asked-server.ts';
 import { renderPreflight } from '../../roles/preflight/render-preflight.ts';
 import { Swap, type SwapOutcome } from '../../roles/swap/swap.ts';
 import { SwapError } from '../../roles/swap/swapped-images.ts';
-import { CLASS, TYPE } from '../../wire/types.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';

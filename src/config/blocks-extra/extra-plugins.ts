@@ -1,11 +1,12 @@
 /**
  * `--blocks-extra`: plugins in Corefile syntax for the server block of a front end that has no Corefile of its own.
  */
+
+import { ROOT } from '@portolan/dns/name.ts';
 import type { Environment } from '../../base/environment.ts';
 import type { PluginUse } from '../../contract/plugin-use.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import { COREFILE_PLUGINS, type CorefilePluginName } from '../../plugins/registry.ts';
-import { ROOT } from '../../wire/name.ts';
 import { readCorefile, type ServerBlock } from '../corefile/read-corefile.ts';
 
 const JOINING: ReadonlySet<CorefilePluginName> = new Set(

@@ -3,11 +3,12 @@
  *
  * The rules are those of kube-dns: any fault makes the whole map invalid.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
 import type { Federation } from '../../plugins/federations/federation.ts';
 import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { readDomain } from '../values/domain.ts';
 import { readFederations } from '../values/federations.ts';
 import { readNameserver, readStubServer } from '../values/nameservers.ts';

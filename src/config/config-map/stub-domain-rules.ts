@@ -1,9 +1,10 @@
 /**
  * Forwarding rules for the servers in kube-dns's ConfigMap.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import { defaultRule, type ForwardRule } from '../../forward/forward-plan.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { KubeDnsConfig } from './config-map.ts';
 
 /** One rule per stub domain with servers; as in kube-dns, an empty list makes no rule. */

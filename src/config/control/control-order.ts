@@ -18,12 +18,13 @@
  *     query-log reopen
  *     query-log on file=/var/log/queries format=json sample=10 zone=shop.svc.cluster.local rcode=NXDOMAIN client=10.244.1.0/24
  */
+
+import type { AddressRange } from '@portolan/dns/address-range.ts';
+import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseName, ROOT, toKey, tryParseName } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { LOG_LEVELS, type LogLevel } from '../../base/log.ts';
 import { RESOLVER_LIBRARIES, type ResolverLibrary } from '../../reasons/search-walk.ts';
-import type { AddressRange } from '../../wire/address-range.ts';
-import { typeOf } from '../../wire/mnemonics.ts';
-import { parseName, ROOT, toKey, tryParseName } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { readQueryLogSettings, readQueryLogWords } from '../query-log/read-settings.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';
 import type { Checked } from '../values/problem.ts';

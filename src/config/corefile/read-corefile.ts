@@ -4,6 +4,8 @@
 
 import { createHash } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
+import { ROOT } from '@portolan/dns/name.ts';
+import type { AbsoluteName, NameKey, ResourceRecord } from '@portolan/dns/types.ts';
 import type { Environment } from '../../base/environment.ts';
 import { Pattern } from '../../base/pattern.ts';
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
@@ -23,8 +25,6 @@ import type { Token } from '../../corefile/syntax/token.ts';
 import { NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
 import { type CorefilePluginName, type CorefileUse, findDefinition } from '../../plugins/registry.ts';
 import { parseRecord } from '../../sources/zone-files/zone-file.ts';
-import { ROOT } from '../../wire/name.ts';
-import type { AbsoluteName, NameKey, ResourceRecord } from '../../wire/types.ts';
 import { extendPlugins } from './extend-plugins.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { pluginOrder } from './plugin-order.ts';

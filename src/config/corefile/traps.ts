@@ -1,6 +1,10 @@
 /**
  * Warns of valid Corefile settings whose effect may surprise their author.
  */
+
+import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
+import { isWithin } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { ServerKey } from '../../corefile/keys/server-key.ts';
 import { isReverseZone } from '../../corefile/keys/zone-name.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
@@ -9,9 +13,6 @@ import type { ForwardRoute, ForwardUpstream } from '../../plugins/forward/option
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import { type CorefileUse, findDefinition, findOptions } from '../../plugins/registry.ts';
 import type { TemplateRule } from '../../plugins/template/options.ts';
-import { rcodeName, typeName } from '../../wire/mnemonics.ts';
-import { isWithin } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 interface Block {
   readonly keys: readonly ServerKey[];

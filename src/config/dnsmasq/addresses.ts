@@ -1,8 +1,8 @@
 /**
  * IP addresses and ranges in option values, in canonical form.
  */
-import { formatAddress, parseAddress } from '../../wire/address.ts';
-import { type AddressRange, findMask } from '../../wire/address-range.ts';
+import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
+import { type AddressRange, findMask } from '@portolan/dns/address-range.ts';
 import { parseDigits } from './numbers.ts';
 import { unescapeText } from './octets.ts';
 import { cut } from './pieces.ts';

@@ -1,9 +1,10 @@
 /**
  * Compiles dnsmasq's cache options to caching rules for upstream replies.
  */
+
+import { TYPE } from '@portolan/dns/types.ts';
 import { type CachingRules, DNSMASQ_CACHING } from '../../forward/caching/caching-rules.ts';
 import { type CacheServeStale, type OwnRules, RFC_8767 } from '../../plugins/cache/options.ts';
-import { TYPE } from '../../wire/types.ts';
 import type { CachePlan } from './dnsmasq-plan.ts';
 
 /** The types that dnsmasq caches by default. */

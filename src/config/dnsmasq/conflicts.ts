@@ -1,7 +1,7 @@
 /**
  * Conflicts between options that are valid by themselves.
  */
-import type { NameKey } from '../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { DnsmasqDraft } from './draft.ts';
 import type { Findings } from './findings.ts';
 

@@ -4,12 +4,13 @@
  * Names are in lower case, as in dnsmasq. Lists are in the order given unless stated otherwise. Each field means what the manual page
  * of dnsmasq 2.90 says of the option named beside it.
  */
+
+import type { AddressRange } from '@portolan/dns/address-range.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import type { NameScope } from '../../plugins/local-names/name-scopes.ts';
 import type { ReplyRules } from '../../plugins/local-names/reply-rules.ts';
 import type { LocalNamesPlan } from '../../sources/local/local-plan.ts';
-import type { AddressRange } from '../../wire/address-range.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { OwnDashboardPlan } from '../own-dashboard/own-dashboard.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';
 import type { InterfaceListenPlan } from '../server/server-plan.ts';

@@ -1,8 +1,9 @@
 /**
  * A plan under construction: starts with dnsmasq's defaults, which options then change.
  */
+
+import type { NameKey, RecordData } from '@portolan/dns/types.ts';
 import type { Cname, HostRecord } from '../../sources/local/local-plan.ts';
-import type { NameKey, RecordData } from '../../wire/types.ts';
 import type {
   CachePlan,
   DnsmasqListenPlan,

@@ -1,7 +1,7 @@
 /**
  * Options that modify or reject upstream replies.
  */
-import type { AddressRange } from '../../wire/address-range.ts';
+import type { AddressRange } from '@portolan/dns/address-range.ts';
 import { numberOfIpv4, readAddressRange, readIpv4 } from './addresses.ts';
 import { readNameFor } from './names.ts';
 import { textOfOctets, unescapeText } from './octets.ts';

@@ -1,6 +1,9 @@
 /**
  * Compiles dnsmasq's servers and routes to a plan of the forwarder.
  */
+
+import { ROOT } from '@portolan/dns/name.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import type { PluginUse } from '../../contract/plugin-use.ts';
 import {
   DEFAULT_FORWARD_PLAN,
@@ -15,8 +18,6 @@ import {
 import type { SourcePorts } from '../../forward/transport/udp-transport.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import type { NameScope } from '../../plugins/local-names/name-scopes.ts';
-import { ROOT } from '../../wire/name.ts';
-import { RCODE } from '../../wire/types.ts';
 import type { DnsmasqPlan, DnsmasqRoute, UpstreamsPlan } from './dnsmasq-plan.ts';
 
 /** Inputs that change while the server runs. */

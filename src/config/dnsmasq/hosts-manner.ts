@@ -1,9 +1,10 @@
 /**
  * How dnsmasq reads hosts files.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
+import { encodeName } from '@portolan/dns/name.ts';
 import type { HostsManner } from '../../sources/hosts/hosts-manner.ts';
-import { parseAddress } from '../../wire/address.ts';
-import { encodeName } from '../../wire/name.ts';
 import { isForReading } from './config-folder.ts';
 import { readName } from './names.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Options for hosts files and the domain of their names.
  */
-import type { AddressRange } from '../../wire/address-range.ts';
-import type { NameKey } from '../../wire/types.ts';
+import type { AddressRange } from '@portolan/dns/address-range.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { boundsOf, isIpv6, readAddress, readIpv4, readIpv6, readNetwork } from './addresses.ts';
 import type { SynthesisedDomain } from './dnsmasq-plan.ts';
 import { readNameFor } from './names.ts';

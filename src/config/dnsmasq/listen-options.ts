@@ -1,7 +1,7 @@
 /**
  * Options for listening addresses and interfaces, and for limits on queries.
  */
-import { MAX_UDP_SIZE, MIN_UDP_SIZE } from '../../wire/response-size.ts';
+import { MAX_UDP_SIZE, MIN_UDP_SIZE } from '@portolan/dns/response-size.ts';
 import { readAddress } from './addresses.ts';
 import { PORT, readNumber, SECONDS } from './numbers.ts';
 import { textOfOctets, unescapeText } from './octets.ts';

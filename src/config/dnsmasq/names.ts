@@ -5,9 +5,9 @@
  * names. An empty text is the root.
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, textOfOctet } from '../../wire/label.ts';
-import { ROOT, tryParseKey } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
+import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, textOfOctet } from '@portolan/dns/label.ts';
+import { ROOT, tryParseKey } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
 import type { OptionUse } from './option.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Makes the plan from a draft and adds the values that depend on all options, such as default domains, TTLs and MX targets.
  */
-import { countLabels, ROOT, tryParseKey } from '../../wire/name.ts';
-import { CLASS, type NameKey, type RecordData, type ResourceRecord } from '../../wire/types.ts';
+import { countLabels, ROOT, tryParseKey } from '@portolan/dns/name.ts';
+import { CLASS, type NameKey, type RecordData, type ResourceRecord } from '@portolan/dns/types.ts';
 import { finishDashboard } from './dashboard-options.ts';
 import type {
   DnsmasqListenPlan,

@@ -1,8 +1,8 @@
 /**
  * Reads a dnsmasq command line and all files that it includes to a plan, or to a list of all their problems.
  */
-import { ROOT } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
+import { ROOT } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { type Argument, readArguments } from './arguments.ts';
 import { type FileLine, readConfigFile } from './config-file.ts';
 import { chooseConfigFiles, readFolderChoice } from './config-folder.ts';

@@ -1,6 +1,6 @@
+import { presentRecord } from '@portolan/dns/present.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { presentRecord } from '../../wire/present.ts';
 import { planOf, problemsOf } from './testing/plan-of.ts';
 
 function recordsOf(lines: string): readonly string[] {

@@ -1,8 +1,8 @@
 /**
  * Options that define local records: hosts, aliases, TXT, PTR, CAA, SRV, NAPTR, MX, and any type in hexadecimal.
  */
-import { ROOT } from '../../wire/name.ts';
-import { type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
+import { ROOT } from '@portolan/dns/name.ts';
+import { type NameKey, type RecordData, TYPE } from '@portolan/dns/types.ts';
 import { readIpv4, readIpv6 } from './addresses.ts';
 import { readNameFor } from './names.ts';
 import { parseDigits, readNumber, SECONDS, SIXTEEN_BITS } from './numbers.ts';

@@ -1,7 +1,7 @@
 /**
  * Record types by number or by name, for `filter-rr` and `cache-rr`.
  */
-import { typeOf } from '../../wire/mnemonics.ts';
+import { typeOf } from '@portolan/dns/mnemonics.ts';
 import { parseDigits } from './numbers.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
 import type { OptionUse } from './option.ts';

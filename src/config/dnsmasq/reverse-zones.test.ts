@@ -1,7 +1,7 @@
+import { formatAddress, reverseName } from '@portolan/dns/address.ts';
+import { isWithin } from '@portolan/dns/name.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatAddress, reverseName } from '../../wire/address.ts';
-import { isWithin } from '../../wire/name.ts';
 import { boundsOf } from './addresses.ts';
 import { reverseZones } from './reverse-zones.ts';
 

@@ -1,9 +1,9 @@
 /**
  * The reverse zones that cover a network in an option.
  */
-import { toOctetRange } from '../../wire/range-map.ts';
-import { splitIntoReverseZones } from '../../wire/reverse-zones.ts';
-import type { NameKey } from '../../wire/types.ts';
+import { toOctetRange } from '@portolan/dns/range-map.ts';
+import { splitIntoReverseZones } from '@portolan/dns/reverse-zones.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { isIpv6 } from './addresses.ts';
 
 /**

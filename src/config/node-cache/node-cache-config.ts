@@ -1,8 +1,9 @@
 /**
  * The node cache's part of the ConfigMap of kube-dns. Servers stay in their original text form, since they go into a Corefile.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
 import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
-import { parseAddress } from '../../wire/address.ts';
 import { readKubeDnsConfig } from '../config-map/config-map.ts';
 import type { Checked, Problem } from '../values/problem.ts';
 

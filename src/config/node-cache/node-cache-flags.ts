@@ -2,9 +2,9 @@
  * The flags of node-cache, NodeLocal DNSCache's program, and Portolan's additions.
  */
 
+import { parseAddress } from '@portolan/dns/address.ts';
 import { parseDuration } from '../../base/duration.ts';
 import type { LogLevel } from '../../base/log.ts';
-import { parseAddress } from '../../wire/address.ts';
 import { readCompat } from '../corefile/compat.ts';
 import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS, PLUGIN_FLAG } from '../corefile/compat-flags.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';

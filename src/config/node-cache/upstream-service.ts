@@ -1,8 +1,9 @@
 /**
  * The address of a Service, from the environment variable that the kubelet sets in containers.
  */
+
+import { formatAddress, parseAddress, unmapAddress } from '@portolan/dns/address.ts';
 import { type Environment, readVariable } from '../../base/environment.ts';
-import { formatAddress, parseAddress, unmapAddress } from '../../wire/address.ts';
 
 /** The variable for a Service's address: `KUBE_DNS_UPSTREAM_SERVICE_HOST` for `kube-dns-upstream`. */
 export function addressVariableOf(service: string): string {

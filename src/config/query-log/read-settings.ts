@@ -1,9 +1,10 @@
 /**
  * Reads the plan of a query log from flags, from orders on the control socket, or from a feature of a Corefile.
  */
+
+import { type AddressRange, parseAddressRange } from '@portolan/dns/address-range.ts';
+import { rcodeName } from '@portolan/dns/mnemonics.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
-import { type AddressRange, parseAddressRange } from '../../wire/address-range.ts';
-import { rcodeName } from '../../wire/mnemonics.ts';
 import type { NameIn } from '../flags/flag-reader.ts';
 import {
   LOG_FORMATS,

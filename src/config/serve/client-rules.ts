@@ -1,13 +1,14 @@
 /**
  * Reads the rules for clients from their flags.
  */
+
+import { parseAddressRange } from '@portolan/dns/address-range.ts';
 import {
   ACCESS_ACTIONS,
   type AccessAction,
   type AccessRule,
   type ClientRules,
 } from '../../listen/client-rules.ts';
-import { parseAddressRange } from '../../wire/address-range.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
 
 export function readClientRules(read: ServeFlagReader): ClientRules {

@@ -2,10 +2,10 @@
  * Compiles the plan of `portolan serve` and `portolan kube-dns`, with the current files and ConfigMap, to the plan of a server.
  */
 import type { networkInterfaces } from 'node:os';
+import { DEFAULT_UDP_SIZE } from '@portolan/dns/response-size.ts';
 import { findDialect } from '../../kube/publish/find-dialect.ts';
 import type { DnsmasqIdentity } from '../../plugins/chaos/options.ts';
 import type { Federation } from '../../plugins/federations/federation.ts';
-import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
 import type { KubeDnsConfig } from '../config-map/config-map.ts';
 import type { ServePlan } from '../plan.ts';
 import { makeClientsPlan } from '../server/clients-plan.ts';

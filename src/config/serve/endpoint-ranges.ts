@@ -1,8 +1,9 @@
 /**
  * Reads the flags that say where pods, nodes and clients are.
  */
+
+import { type AddressRange, parseAddressRange } from '@portolan/dns/address-range.ts';
 import { type NodesUse, nodesUseOf } from '../../kube/publish/nodes-use.ts';
-import { type AddressRange, parseAddressRange } from '../../wire/address-range.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
 
 export interface ClusterRanges {

@@ -1,5 +1,5 @@
+import { TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
-import { TYPE } from '../../wire/types.ts';
 import { memorySources } from '../dnsmasq/testing/memory-sources.ts';
 import { describeProblem } from '../values/problem.ts';
 import type { ServeFlags } from './serve-flags.ts';

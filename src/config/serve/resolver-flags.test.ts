@@ -1,6 +1,6 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { describe, expect, it } from 'vitest';
 import { formatUpstream } from '../../forward/upstream-address.ts';
-import { parseName, toKey } from '../../wire/name.ts';
 import { memorySources } from '../dnsmasq/testing/memory-sources.ts';
 import type { ResolverPlan } from '../plan.ts';
 import { describeProblem } from '../values/problem.ts';

@@ -1,10 +1,11 @@
 /**
  * Reads the flags of `portolan serve` for names outside the cluster to a plan.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import { defaultRule, type ForwardRule, type RuleMatch } from '../../forward/forward-plan.ts';
 import { parseUpstream, type UpstreamAddress, UpstreamAddressError } from '../../forward/upstream-address.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
 import type { ResolverPlan, UpstreamsChoice } from '../plan.ts';

@@ -2,7 +2,7 @@
  * The networks that answers depend on, from the interfaces of this machine.
  */
 import type { networkInterfaces } from 'node:os';
-import type { AddressRange } from '../../wire/address-range.ts';
+import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { ClientsPlan } from './server-blocks-plan.ts';
 
 /** @returns undefined if all clients get the same answers */

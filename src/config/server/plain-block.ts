@@ -2,6 +2,8 @@
  * The server block of Portolan's own front ends: one for all names and listeners. The plugins are in an order that these front ends share.
  */
 
+import { isWithin, ROOT } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { type PluginUse, usePlugin } from '../../contract/plugin-use.ts';
 import { usePlace } from '../../contract/use-place.ts';
 import { NOTHING_RESTORED } from '../../deviations/table.ts';
@@ -27,8 +29,6 @@ import { metaTypes } from '../../plugins/meta-types/plugin.ts';
 import type { NsidOptions } from '../../plugins/nsid/plugin.ts';
 import { nsid as nsidPlugin } from '../../plugins/nsid/plugin.ts';
 import { probes } from '../../plugins/probes/plugin.ts';
-import { isWithin, ROOT } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { EnginePlan } from './engine-plan.ts';
 import type { ClientsPlan, ListenerGroupPlan, TcpPlan } from './server-blocks-plan.ts';
 import { PLAIN_GROUP } from './server-blocks-plan.ts';

@@ -1,8 +1,8 @@
 /**
  * The settings of a query log: which queries to log, how many of them, in which format and where.
  */
-import type { AddressRange } from '../../wire/address-range.ts';
-import type { NameKey } from '../../wire/types.ts';
+import type { AddressRange } from '@portolan/dns/address-range.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 
 export const LOG_FORMATS = ['text', 'json'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];

@@ -1,13 +1,14 @@
 /**
  * Server blocks and the listener groups that they serve, for all front ends.
  */
+
+import type { AddressRange } from '@portolan/dns/address-range.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { ResponseForm } from '../../chain/response-form.ts';
 import type { PluginUse } from '../../contract/plugin-use.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';
 import type { TlsOptions } from '../../listen/secure/tls-options.ts';
-import type { AddressRange } from '../../wire/address-range.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 export interface ServerBlocksPlan {
   readonly blocks: readonly ServerBlockPlan[];

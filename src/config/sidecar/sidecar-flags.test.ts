@@ -1,7 +1,7 @@
+import { parseName } from '@portolan/dns/name.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseName } from '../../wire/name.ts';
-import { TYPE } from '../../wire/types.ts';
 import { describeProblem } from '../values/problem.ts';
 import { readSidecarFlags } from './sidecar-flags.ts';
 import { podSidecarPlan, type SidecarPlan } from './sidecar-plan.ts';

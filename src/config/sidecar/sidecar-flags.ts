@@ -1,10 +1,11 @@
 /**
  * The flags of kube-dns's sidecar, read as that program reads them.
  */
+
+import { tryParseName } from '@portolan/dns/name.ts';
+import type { AbsoluteName } from '@portolan/dns/types.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { parseUpstream, UpstreamAddressError } from '../../forward/upstream-address.ts';
-import { tryParseName } from '../../wire/name.ts';
-import type { AbsoluteName } from '../../wire/types.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { readGoFlags } from '../flags/go-flags.ts';

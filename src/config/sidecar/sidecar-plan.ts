@@ -1,8 +1,8 @@
 /**
  * The settings of a sidecar: servers to probe, cache statistics to read, and where to serve both over HTTP.
  */
-import { parseName } from '../../wire/name.ts';
-import { type AbsoluteName, TYPE } from '../../wire/types.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { type AbsoluteName, TYPE } from '@portolan/dns/types.ts';
 
 export interface SidecarPlan {
   /** Labels are unique. */

@@ -1,6 +1,10 @@
 /**
  * Compiles the settings of SkyDNS, with the current data of etcd, to the plan of a server.
  */
+
+import { joinName, parseName, toKey } from '@portolan/dns/name.ts';
+import { DEFAULT_UDP_SIZE } from '@portolan/dns/response-size.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { type PluginUse, usePlugin } from '../../contract/plugin-use.ts';
 import { SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
 import {
@@ -15,9 +19,6 @@ import type { SkyDnsEtcdOptions } from '../../plugins/etcd/options.ts';
 import { etcd } from '../../plugins/etcd/plugin.ts';
 import { forwardLimit } from '../../plugins/forward-limit/plugin.ts';
 import { makeSkyDnsRules } from '../../sources/etcd/rules/rules.ts';
-import { joinName, parseName, toKey } from '../../wire/name.ts';
-import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { Zone } from '../../zone/zone.ts';
 import { makeServeLocalSettings } from '../serve/local-settings.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';

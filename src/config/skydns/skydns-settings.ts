@@ -1,15 +1,16 @@
 /**
  * The settings of SkyDNS, from its flags and environment, and from the JSON of the key `config` in etcd, which wins.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
+import { parseName, toKey, tryParseKey } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Environment } from '../../base/environment.ts';
 import { splitAddress } from '../../corefile/directive/go-values.ts';
 import { parseUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import { parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import type { EtcdSettings } from '../../sources/etcd/client/settings.ts';
 import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';
-import { parseAddress } from '../../wire/address.ts';
-import { parseName, toKey, tryParseKey } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { type OwnDashboardPlan, readOwnDashboard } from '../own-dashboard/own-dashboard.ts';
 import { readQueryLog } from '../query-log/read-settings.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';

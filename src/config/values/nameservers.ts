@@ -3,9 +3,10 @@
  *
  * Only plain DNS: kube-dns has neither other transports nor source addresses.
  */
+
+import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
 import type { UpstreamAddress, UpstreamHost } from '../../forward/upstream-address.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
-import { formatAddress, parseAddress } from '../../wire/address.ts';
 import { readDomain } from './domain.ts';
 
 const DNS_PORT = 53;

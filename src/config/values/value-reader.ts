@@ -1,10 +1,11 @@
 /**
  * Reads values from the texts of flags. A wrong value is a problem; all problems are reported together.
  */
+
+import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
+import { NameError, parseName, ROOT, toKey } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { formatDuration, parseDuration } from '../../base/duration.ts';
-import { formatAddress, parseAddress } from '../../wire/address.ts';
-import { NameError, parseName, ROOT, toKey } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { Problem } from './problem.ts';
 import { formatSize, parseSize } from './size.ts';
 

@@ -1,9 +1,10 @@
 /**
  * The definition of a directive: how to read its words to the options of a handler.
  */
+
+import { ROOT } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Block } from '@portolan/plugin';
-import { ROOT } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { parseZones } from '../keys/zone-name.ts';
 import type { CorefileFiles } from '../syntax/corefile-files.ts';
 import type { DirectiveCursor } from './directive-cursor.ts';

@@ -2,7 +2,7 @@
  * Parses numbers, durations and addresses as Go's library does, with its error messages.
  */
 import { isIPv4, isIPv6 } from 'node:net';
-import type { AddressRange } from '../../wire/address-range.ts';
+import type { AddressRange } from '@portolan/dns/address-range.ts';
 
 /** A value, or Go's message about its text. */
 export type GoValue<Value> =

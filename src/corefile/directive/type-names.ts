@@ -1,8 +1,8 @@
 /**
  * Names of types, classes and response codes in CoreDNS's form: upper case, no numbers.
  */
-import { classOf, rcodeOf, typeOf } from '../../wire/mnemonics.ts';
-import { RCODE } from '../../wire/types.ts';
+import { classOf, rcodeOf, typeOf } from '@portolan/dns/mnemonics.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 
 const CAPITALS = /^[A-Z][A-Z0-9-]*$/;
 const NUMBERED = /^(?:TYPE|CLASS|RCODE)\d+$/;

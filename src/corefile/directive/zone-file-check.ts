@@ -1,10 +1,11 @@
 /**
  * Checks the zone files of a Corefile: CoreDNS does not start with a zone that does not parse.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import { describeSystemError } from '../../base/system-errors.ts';
 import { describeAsCoreDns } from '../../sources/zone-files/coredns-words.ts';
 import { describeUntimed, readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { Position } from '../syntax/token.ts';
 import type { DirectiveContext } from './directive.ts';
 import { DirectiveError } from './directive-cursor.ts';

@@ -1,7 +1,7 @@
 /**
  * The keys of server blocks: `[scheme://]zone[:port]`.
  */
-import type { NameKey } from '../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { CorefileFindings } from '../syntax/findings.ts';
 import type { BlockNode } from '../syntax/syntax-tree.ts';
 import type { Position, Token } from '../syntax/token.ts';

@@ -1,10 +1,10 @@
 /**
  * Zone names in a Corefile.
  */
-import { tryParseKey } from '../../wire/name.ts';
-import { toOctetRange } from '../../wire/range-map.ts';
-import { splitIntoReverseZones } from '../../wire/reverse-zones.ts';
-import type { NameKey } from '../../wire/types.ts';
+import { tryParseKey } from '@portolan/dns/name.ts';
+import { toOctetRange } from '@portolan/dns/range-map.ts';
+import { splitIntoReverseZones } from '@portolan/dns/reverse-zones.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 
 /** Zones with their port, or why the text is not a zone. */
 export type HostPort =

@@ -1,10 +1,10 @@
 /**
  * Decides which packets server blocks accept as queries: all that CoreDNS answers, which is more than our own front ends do.
  */
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { tryDecodeMessage } from '../../wire/message.ts';
-import { type ParsedQuery, parseQuery } from '../../wire/query.ts';
-import { type Header, type Message, OPCODE, RCODE } from '../../wire/types.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { tryDecodeMessage } from '@portolan/dns/message.ts';
+import { type ParsedQuery, parseQuery } from '@portolan/dns/query.ts';
+import { type Header, type Message, OPCODE, RCODE } from '@portolan/dns/types.ts';
 
 /** `empty`: a header that announces one question, and nothing behind it. The server blocks see it, and none of them answers. */
 export type AcceptedQuery = ParsedQuery | { readonly kind: 'empty'; readonly header: Header };

@@ -1,11 +1,11 @@
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { CLASS, type NameKey, RCODE, TYPE } from '@portolan/dns/types.ts';
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import { makeQuery } from '../../chain/testing/ask.ts';
 import { CounterSums } from '../../table/counter-sums.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { encodeMessage } from '../../wire/message.ts';
-import { CLASS, type NameKey, RCODE, TYPE } from '../../wire/types.ts';
 import { countAnswers } from './answer-counts.ts';
 
 const client = { address: '127.0.0.1', port: 1, transport: 'udp' } as const;

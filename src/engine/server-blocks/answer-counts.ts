@@ -1,15 +1,16 @@
 /**
  * Counts the answers of the handler chain in the memory where the table's readers count theirs.
  */
+
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { encodeName } from '@portolan/dns/name.ts';
+import { isWithinZone } from '@portolan/dns/name-text.ts';
+import { CLASS, type NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { HandleQuery } from '../../chain/handle-query.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import { Counters } from '../../table/counters.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { encodeName } from '../../wire/name.ts';
-import { isWithinZone } from '../../wire/name-text.ts';
-import { CLASS, type NameKey } from '../../wire/types.ts';
 
 export interface CountingOptions {
   /** The table's memory, and the main thread's own number among its readers. */

@@ -1,7 +1,7 @@
+import { ROOT } from '@portolan/dns/name.ts';
 import { expect, it } from 'vitest';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import { handlerOf } from '../../chain/testing/queries.ts';
-import { ROOT } from '../../wire/name.ts';
 import { findKeepers } from './answer-keepers.ts';
 
 const keeper: AnswerKeeper = { handOver: () => [], adopt: () => {} };

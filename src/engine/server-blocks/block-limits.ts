@@ -4,6 +4,8 @@
  */
 import { randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { parentOf } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { RateLimits } from '@portolan/plugin';
 import { isWithinAny } from '../../chain/match.ts';
 import type { GroupPlan } from '../../config/server/server-blocks-plan.ts';
@@ -16,8 +18,6 @@ import {
   type SharedRates,
 } from '../../listen/rate-rules.ts';
 import type { RatedZone } from '../../listen/rated-zones.ts';
-import { parentOf } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 /** The memory of rates on one listener group, and how much of it is counted. */
 interface ServerRates {

@@ -2,12 +2,12 @@
  * The metrics that readers' answers for a block add to, derived from the counts that its handlers declare.
  */
 
+import { type NameKey, TYPE } from '@portolan/dns/types.ts';
 import { type Handler, type HandlerSearch, type HitCounts, publicationsOf } from '../../chain/handler.ts';
 import type { HandlerCount } from '../../chain/handler-counts.ts';
 import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
 import type { Query } from '../../chain/query.ts';
 import { MAX_SEARCHED, type ViewOutcomes } from '../../table/types.ts';
-import { type NameKey, TYPE } from '../../wire/types.ts';
 import type { BlockRules } from './block-rules.ts';
 import type { CountedZone, EntryOutcomes, OutcomeMeaning, ReaderCounts } from './reader-counts.ts';
 

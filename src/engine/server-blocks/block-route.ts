@@ -2,6 +2,8 @@
  * The routes by which readers forward for blocks. Each zone of a listener group has its own route, because its answers are counted
  * separately.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import {
   addressesAnsweredBefore,
   type Handler,
@@ -25,7 +27,6 @@ import type {
 import type { RouteOutcomes } from '../../forward/reader-path/reader-policy.ts';
 import type { Upstream } from '../../forward/upstream/upstream.ts';
 import { NO_ROUTE } from '../../table/types.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 /** A zone whose questions readers may forward. */
 export interface RoutedZone {

@@ -1,3 +1,4 @@
+import { ROOT } from '@portolan/dns/name.ts';
 import { expect, it, vi } from 'vitest';
 import { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -7,7 +8,6 @@ import type { GroupPlan, ResponsePlan } from '../../config/server/server-blocks-
 import { TableFullError } from '../../table/arena.ts';
 import { DEFAULT_PUBLICATION, DEFAULT_VIEW, type PublicationId, type ViewId } from '../../table/types.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { ROOT } from '../../wire/name.ts';
 import { BlockOutcomes } from './block-outcomes.ts';
 import { findBlockRules } from './block-rules.ts';
 import { BlockViews, type ViewedBlock } from './block-views.ts';

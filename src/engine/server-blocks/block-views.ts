@@ -2,6 +2,8 @@
  * Server blocks in the table: the questions that readers may answer, for every class of clients and every zone of every listener group.
  * The chain answers all others.
  */
+
+import { TYPE } from '@portolan/dns/types.ts';
 import { askRulesOf } from '../../chain/ask-rules.ts';
 import { type Handler, type HandlerSearch, publicationsOf, rotateAddresses } from '../../chain/handler.ts';
 import { CACHE_OUTCOMES, CHAIN_OUTCOME, RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
@@ -23,7 +25,6 @@ import type {
 } from '../../table/types.ts';
 import { DEFAULT_VIEW, NO_ROUTE, VIEW_PATHS } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { TYPE } from '../../wire/types.ts';
 import type { BlockOutcomes, ZoneOfBlock } from './block-outcomes.ts';
 import { BlockRoutes, namesNotForwarded } from './block-route.ts';
 import type { BlockRules } from './block-rules.ts';

@@ -4,6 +4,10 @@
  *
  * A class sees the first block of each zone that is for it. If that depends on more than the address, the handler chain decides.
  */
+
+import { type AddressRange, matchRange, toRangeKey, uniteRanges } from '@portolan/dns/address-range.ts';
+import { encodeName, ROOT } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Handler } from '../../chain/handler.ts';
 import {
   type GroupPlan,
@@ -19,9 +23,6 @@ import type {
   PublicationId,
   ViewId,
 } from '../../table/types.ts';
-import { type AddressRange, matchRange, toRangeKey, uniteRanges } from '../../wire/address-range.ts';
-import { encodeName, ROOT } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 export interface ChosenBlock {
   readonly plan: ServerBlockPlan;

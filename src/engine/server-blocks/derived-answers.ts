@@ -2,6 +2,8 @@
  * Answers that the plugins of a block make only from their options and publications. Examples are `template`, `rewrite` with
  * names of the cluster, and wildcards. Readers give them until one of these sources changes.
  */
+
+import { RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
@@ -11,7 +13,6 @@ import { toCachedQuestion } from '../../forward/question-key.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { AnswerSources, CachedAnswer, PublicationId, ViewId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { RCODE } from '../../wire/types.ts';
 import type { BlockRules } from './block-rules.ts';
 import { isStorable, MAX_PUBLICATIONS } from './kept-answers.ts';
 

@@ -3,12 +3,13 @@
  *
  * It applies the rules that make the views of readers, so it says the same as they do.
  */
+
+import { toKey } from '@portolan/dns/name.ts';
+import type { NameKey, Question } from '@portolan/dns/types.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { isWithinAny } from '../../chain/match.ts';
 import { viewOf } from '../../config/server/server-blocks-plan.ts';
-import { toKey } from '../../wire/name.ts';
-import type { NameKey, Question } from '../../wire/types.ts';
-import { TYPE } from '../../wire/types.ts';
 import { namesNotForwarded } from './block-route.ts';
 import { hasReadNodes, mayDerive, RARE_TYPE_NUMBERS, readCacheOf, type ViewedBlock } from './block-views.ts';
 

@@ -2,6 +2,8 @@
  * Answers that handlers before the cache of a block, such as `rewrite`, make from its entries. Readers give them for as long as
  * the cache keeps these entries. Where it keeps only a part of what an answer is made of, they also end with the epochs of the rest.
  */
+
+import { CLASS } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
@@ -11,7 +13,6 @@ import { toCachedQuestion } from '../../forward/question-key.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { CachedAnswer, PublicationId, ViewId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { CLASS } from '../../wire/types.ts';
 import type { BlockRules } from './block-rules.ts';
 
 /** Maximum number of publications whose state the table tracks for one answer. */

@@ -1,6 +1,8 @@
 /**
  * Applies the rates of a handler in the chain, where only the chain knows which block answers a query.
  */
+
+import { encodeMessage } from '@portolan/dns/message.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -10,7 +12,6 @@ import { EMPTY_ANSWER, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { DEBIT } from '../../listen/rate-limiter.ts';
 import { RateChecker } from '../../listen/rate-rules.ts';
 import { encodeSocketAddress } from '../../socket/addresses.ts';
-import { encodeMessage } from '../../wire/message.ts';
 import { isLimiting, StatedRates } from './block-limits.ts';
 
 const DROPPED = { kind: 'drop' } as const;

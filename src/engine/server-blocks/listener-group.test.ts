@@ -1,3 +1,6 @@
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
+import { CLASS, type Edns, type Message, OPCODE, RCODE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import type { Client, Query } from '../../chain/query.ts';
@@ -5,9 +8,6 @@ import { toCoreDnsForm } from '../../chain/response-form.ts';
 import { makeQuery } from '../../chain/testing/ask.ts';
 import { SOA } from '../../chain/testing/queries.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import { decodeMessage, encodeMessage } from '../../wire/message.ts';
-import { parseName, ROOT, toKey } from '../../wire/name.ts';
-import { CLASS, type Edns, type Message, OPCODE, RCODE } from '../../wire/types.ts';
 import { ListenerGroup, type ListenerGroupOptions } from './listener-group.ts';
 
 const CLIENT: Client = { address: '192.0.2.1', port: 4711, transport: 'udp' };

@@ -5,6 +5,12 @@
  * parent zone is tried, up to the root. A question for DS is for the parent: the shortest zone wins, the root only without any
  * other.
  */
+
+import { EXTENDED_ERROR } from '@portolan/dns/extended-error.ts';
+import { parentOf, ROOT } from '@portolan/dns/name.ts';
+import { type AnswerableQuery, type Asked, parseQuery, type RejectedQuery } from '@portolan/dns/query.ts';
+import { readSignature } from '@portolan/dns/tsig.ts';
+import { CLASS, type Edns, type Header, type NameKey, RCODE } from '@portolan/dns/types.ts';
 import { describeDefect } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
@@ -14,11 +20,6 @@ import type { Chain } from '../../chain/handler.ts';
 import { type Client, Query, type QuerySignature, type QuerySite } from '../../chain/query.ts';
 import type { ResponseForm } from '../../chain/response-form.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
-import { parentOf, ROOT } from '../../wire/name.ts';
-import { type AnswerableQuery, type Asked, parseQuery, type RejectedQuery } from '../../wire/query.ts';
-import { readSignature } from '../../wire/tsig.ts';
-import { CLASS, type Edns, type Header, type NameKey, RCODE } from '../../wire/types.ts';
 import { acceptQuery } from './accept-query.ts';
 
 const TYPE_DS = 43;

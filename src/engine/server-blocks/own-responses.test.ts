@@ -1,3 +1,6 @@
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, type Edns, type Message, RCODE, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
@@ -13,9 +16,6 @@ import {
   QUERY_HEADER,
   SOA,
 } from '../../chain/testing/queries.ts';
-import { decodeMessage, encodeMessage } from '../../wire/message.ts';
-import { parseName } from '../../wire/name.ts';
-import { CLASS, type Edns, type Message, RCODE, TYPE } from '../../wire/types.ts';
 import { answerByChain } from './testing/one-block.ts';
 
 const edns: Edns = { version: 0, udpSize: 4096, dnssecOk: true, extendedRcode: 0, options: [] };

@@ -2,6 +2,9 @@
  * Answers that plugins publish to readers, as nodes of a publication of their own. Readers leave all else in its zones to the chain, so
  * a publication may lack any answer.
  */
+
+import { encodeName, isWithin, parseName, ROOT, tryParseKey } from '@portolan/dns/name.ts';
+import { CLASS, type NameKey } from '@portolan/dns/types.ts';
 import {
   type HandlerCount,
   type NamePublication,
@@ -20,8 +23,6 @@ import { writeAnswerBody } from '../../table/answer-body.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { AnswerBody, PublicationId, ZoneId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { encodeName, isWithin, parseName, ROOT, tryParseKey } from '../../wire/name.ts';
-import { CLASS, type NameKey } from '../../wire/types.ts';
 import { settingsOf } from '../../zone/zone.ts';
 
 /** They are put without a pause: some 30 ms. */

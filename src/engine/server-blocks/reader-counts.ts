@@ -5,13 +5,13 @@
  * Readers count by outcome; the growth since the last time is added here to the families of these handlers.
  */
 
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { HandlerCount } from '../../chain/handler-counts.ts';
 import { QueryMetrics } from '../../chain/query-metrics.ts';
 import type { AnswerGroup, QueriesOfOutcome, QueryCounts } from '../../table/counter-sums.ts';
 import { OutcomeRanges } from '../../table/outcomes.ts';
 import { VIEW_PATHS } from '../../table/types.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 /** The metrics that answers of an outcome add to. */
 export interface OutcomeMeaning {

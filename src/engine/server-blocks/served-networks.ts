@@ -3,10 +3,11 @@
  *
  * It outlives plans, because only the first stranger is logged.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
+import { type AddressMatch, matchRanges } from '@portolan/dns/address-range.ts';
 import type { Log } from '../../base/log.ts';
 import type { ClientsPlan } from '../../config/server/server-blocks-plan.ts';
-import { parseAddress } from '../../wire/address.ts';
-import { type AddressMatch, matchRanges } from '../../wire/address-range.ts';
 
 const EVERY_CLIENT: AddressMatch = () => true;
 

@@ -5,6 +5,10 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
+import { parseAddress } from '@portolan/dns/address.ts';
+import { EXTENDED_ERROR } from '@portolan/dns/extended-error.ts';
+import type { AnswerableQuery } from '@portolan/dns/query.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { describeDefect } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
@@ -30,10 +34,6 @@ import { TableFullError } from '../../table/arena.ts';
 import type { QueryCounts } from '../../table/counter-sums.ts';
 import { DEFAULT_VIEW, type LocalisedPublication, type PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { parseAddress } from '../../wire/address.ts';
-import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
-import type { AnswerableQuery } from '../../wire/query.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { countAnswers } from './answer-counts.ts';
 import { findKeepers } from './answer-keepers.ts';
 import { BlockCounts } from './block-counts.ts';

@@ -5,11 +5,12 @@
  * DNSSEC proofs if the DO bit was set. It omits NS and SOA records of the authority section, so that an SOA record
  * marks a negative answer.
  */
+
+import { passedErrorsOf } from '@portolan/dns/extended-error.ts';
+import { encodeName, toKey } from '@portolan/dns/name.ts';
+import type { Message, ResourceRecord } from '@portolan/dns/types.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { CachedAnswer } from '../../table/types.ts';
-import { passedErrorsOf } from '../../wire/extended-error.ts';
-import { encodeName, toKey } from '../../wire/name.ts';
-import type { Message, ResourceRecord } from '../../wire/types.ts';
 import type { ForwardQuestion } from '../transport/query-message.ts';
 import { type CachedFor, type CachingRules, judgeKeeping, keptTtl } from './caching-rules.ts';
 

@@ -4,8 +4,8 @@
  * Positive: the lowest TTL of the answer section (its CNAME chain included). Negative: by the SOA record (RFC 2308
  * section 5); without one, negative answers are cached only if a time for them is configured. Failures: RFC 9520.
  */
-import { typeOfData } from '../../wire/record-data.ts';
-import { CLASS, type Message, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { typeOfData } from '@portolan/dns/record-data.ts';
+import { CLASS, type Message, type Question, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 
 /** Seconds throughout; undefined: unbounded. The names are those of dnsmasq's options. */
 export interface CachingRules {

@@ -1,11 +1,18 @@
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import {
+  CLASS,
+  type Message,
+  RCODE,
+  type RecordData,
+  type ResourceRecord,
+  TYPE,
+} from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TableReader } from '../../table/reader.ts';
 import { type CachedAnswer, type CachedEntry, DEFAULT_VIEW } from '../../table/types.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { decodeMessage, encodeMessage } from '../../wire/message.ts';
-import { parseName } from '../../wire/name.ts';
-import { CLASS, type Message, RCODE, type RecordData, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import type { ForwardQuestion } from '../transport/query-message.ts';
 import { cacheReply } from './cached-answer.ts';
 import { type CachingRules, DNSMASQ_CACHING, judgeKeeping, SERVE_CACHING } from './caching-rules.ts';

@@ -1,8 +1,9 @@
 /**
  * Cached answers around their expiry: when to refetch them before it, and serve them stale after it (RFC 8767).
  */
+
+import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import type { AnswerBody, CachedEntry } from '../../table/types.ts';
-import { RCODE, TYPE } from '../../wire/types.ts';
 
 export interface StaleRules {
   /** Seconds after expiry in which an answer may be served; infinite: always. */

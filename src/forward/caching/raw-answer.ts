@@ -3,9 +3,9 @@
  *
  * In the reply, the cache and every response, the records follow a question of equal length. So pointers lead to the same names.
  */
-import { copyRepeated, measureRepeated } from '../../wire/passing-options.ts';
-import { OPT_OCTETS, writeOpt } from '../../wire/query-records.ts';
-import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../../wire/response-size.ts';
+import { copyRepeated, measureRepeated } from '@portolan/dns/passing-options.ts';
+import { OPT_OCTETS, writeOpt } from '@portolan/dns/query-records.ts';
+import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '@portolan/dns/response-size.ts';
 import type { RawReply } from '../transport/raw-reply.ts';
 import type { AnswerForm, UniformCaching } from './answer-form.ts';
 import { type CachingRules, keepNegative, keepPositive, keptTtl } from './caching-rules.ts';

@@ -1,7 +1,7 @@
+import { LOWER_CASE } from '@portolan/dns/label.ts';
+import { encodeName, parseName } from '@portolan/dns/name.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { LOWER_CASE } from '../../wire/label.ts';
-import { encodeName, parseName } from '../../wire/name.ts';
 import { toCachedQuestion } from '../question-key.ts';
 import { textOfQuestion } from '../question-text.ts';
 import { questionOfFill } from './fill-question.ts';

@@ -1,10 +1,10 @@
 /**
  * The question of a reply that a reader handed over.
  */
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { LOWER_CASE, MAX_NAME_OCTETS } from '../../wire/label.ts';
-import { keyOfWire } from '../../wire/name-wire.ts';
-import type { WireName } from '../../wire/types.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { LOWER_CASE, MAX_NAME_OCTETS } from '@portolan/dns/label.ts';
+import { keyOfWire } from '@portolan/dns/name-wire.ts';
+import type { WireName } from '@portolan/dns/types.ts';
 import type { QuestionKey } from '../question-key.ts';
 import { FILL_FLAG, type FillConsumer } from './fill-ring.ts';
 

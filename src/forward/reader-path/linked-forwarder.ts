@@ -1,11 +1,12 @@
 /**
  * Connects one `Forwarder` with the readers: the routes to its servers, and the counts of the readers' work.
  */
+
+import { encodeName } from '@portolan/dns/name.ts';
+import type { NameKey, WireName } from '@portolan/dns/types.ts';
 import { encodeSocketAddress } from '../../socket/addresses.ts';
 import { ENVELOPE } from '../../socket/envelope.ts';
 import type { ViewId } from '../../table/types.ts';
-import { encodeName } from '../../wire/name.ts';
-import type { NameKey, WireName } from '../../wire/types.ts';
 import type { OtherThreads } from '../admission/admission.ts';
 import type { AnswerForm } from '../caching/answer-form.ts';
 import type { DirectRoute } from '../direct-route.ts';

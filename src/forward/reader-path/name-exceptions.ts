@@ -2,9 +2,10 @@
  * Names that others answer, with all names below them: found by the suffixes of a question's name, at a cost
  * independent of their number.
  */
+
+import type { WireName } from '@portolan/dns/types.ts';
 import { countLabels } from '../../table/hash.ts';
 import type { QuestionReader } from '../../table/question.ts';
-import type { WireName } from '../../wire/types.ts';
 
 export class NameExceptions {
   readonly #byHash = new Map<number, WireName[]>();

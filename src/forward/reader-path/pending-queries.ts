@@ -12,12 +12,12 @@
  * Slots and clients are taken from stacks, so that the memory touched depends on how many are in use at a time.
  */
 import { randomFillSync } from 'node:crypto';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { LOWER_CASE } from '@portolan/dns/label.ts';
+import { measurePassedOn } from '@portolan/dns/passing-options.ts';
 import { ENVELOPE } from '../../socket/envelope.ts';
 import { addWord, finishHash, joinSums, KEYS_PER_WORD } from '../../table/hash.ts';
 import type { QuestionReader } from '../../table/question.ts';
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { LOWER_CASE } from '../../wire/label.ts';
-import { measurePassedOn } from '../../wire/passing-options.ts';
 import { randomId } from '../transport/random-ids.ts';
 import { SlotLists } from './slot-lists.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The questions that a reader may forward: address queries in the usual form, for names that only upstream servers know.
  */
-import { CLASS, TYPE } from '../../wire/types.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import type { ClientPackets, UnansweredQuestion } from './owner.ts';
 import { MAX_QUERY } from './pending-queries.ts';
 import type { RunningRoute } from './running-route.ts';

@@ -1,9 +1,9 @@
 /**
  * Reads replies to the questions of slots, and answers them, as octets.
  */
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { LOWER_CASE } from '../../wire/label.ts';
-import { CLASS } from '../../wire/types.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { LOWER_CASE } from '@portolan/dns/label.ts';
+import { CLASS } from '@portolan/dns/types.ts';
 import type { AnswerForm } from '../caching/answer-form.ts';
 import { RawAnswer } from '../caching/raw-answer.ts';
 import { RawReply } from '../transport/raw-reply.ts';

@@ -2,9 +2,10 @@
  * The query that a reader sends for a client's question: the question, RD, the client's CD, and an OPT record if the server supports EDNS,
  * with the options of the client that are passed on.
  */
+
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { writeOpt } from '@portolan/dns/query-records.ts';
 import type { QuestionReader } from '../../table/question.ts';
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { writeOpt } from '../../wire/query-records.ts';
 
 /** Octets of the longest query. */
 export const MAX_QUERY_OCTETS = 320;

@@ -7,13 +7,14 @@
  * the network refused it, or its reply is truncated, an error or not understood. A slot is answered or taken over,
  * never both.
  */
+
+import { RCODE } from '@portolan/dns/types.ts';
 import { PacketBatch } from '../../socket/batch.ts';
 import { ENVELOPE } from '../../socket/envelope.ts';
 import { AF_INET, ECONNREFUSED, ECONNRESET, EPIPE, MSG_DONTWAIT, MSG_ERRQUEUE } from '../../socket/linux.ts';
 import { Counters } from '../../table/counters.ts';
 import type { QuestionReader } from '../../table/question.ts';
 import { NO_ROUTE } from '../../table/types.ts';
-import { RCODE } from '../../wire/types.ts';
 import { idOfReply, isBareError } from '../transport/query-message.ts';
 import { FILL_FLAG } from './fill-ring.ts';
 import type {

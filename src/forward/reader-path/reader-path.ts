@@ -5,12 +5,12 @@
  * `reader-forwarder.ts` is the readers' part; `linked-forwarder.ts` has the state for one `Forwarder`.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { plainKey } from '@portolan/dns/name-wire.ts';
+import type { Message } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { closeDescriptor } from '../../socket/descriptor.ts';
 import { libc } from '../../socket/libc.ts';
 import { PARSED, QuestionReader } from '../../table/question.ts';
-import { plainKey } from '../../wire/name-wire.ts';
-import type { Message } from '../../wire/types.ts';
 import type { Forwarder } from '../forwarder.ts';
 import { replyFrom } from '../transport/outstanding.ts';
 import type { ExchangeEvents } from '../transport/transport.ts';

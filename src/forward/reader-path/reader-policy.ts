@@ -1,9 +1,10 @@
 /**
  * What reader threads may forward by themselves: the main thread makes the policy and posts each change.
  */
+
+import type { WireName } from '@portolan/dns/types.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
 import type { ViewId } from '../../table/types.ts';
-import type { WireName } from '../../wire/types.ts';
 import type { AnswerForm } from '../caching/answer-form.ts';
 import type { ServerSelection } from '../direct-route.ts';
 import type { DirectStream } from '../transport/transport.ts';

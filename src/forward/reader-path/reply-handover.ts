@@ -1,12 +1,13 @@
 /**
  * Hands replies to the main thread after clients got them, each with its cache entry.
  */
+
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { LOWER_CASE, MAX_NAME_OCTETS } from '@portolan/dns/label.ts';
+import { CLASS } from '@portolan/dns/types.ts';
 import { EntryEncoder, type PlainAnswer } from '../../table/entry-encoder.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
 import { DEFAULT_VIEW } from '../../table/types.ts';
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { LOWER_CASE, MAX_NAME_OCTETS } from '../../wire/label.ts';
-import { CLASS } from '../../wire/types.ts';
 import { FILL_FLAG, type Fill, FillProducer } from './fill-ring.ts';
 import type { PendingQueries } from './pending-queries.ts';
 import type { PlainReplies } from './plain-replies.ts';

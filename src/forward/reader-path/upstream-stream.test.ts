@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import { frame } from '@portolan/dns/frames.ts';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { connectTcp, stateOfConnection } from '../../socket/connected-tcp.ts';
 import { closeDescriptor } from '../../socket/descriptor.ts';
 import { batchesAvailable } from '../../socket/libc.ts';
-import { frame } from '../../wire/frames.ts';
 import { UpstreamStream } from './upstream-stream.ts';
 
 /** A stream to a loopback server, and the server's end of it. */

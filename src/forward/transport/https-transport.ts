@@ -8,10 +8,10 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
 import { isIP } from 'node:net';
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { MAX_MESSAGE_OCTETS } from '@portolan/dns/response-size.ts';
+import { WireError } from '@portolan/dns/wire-error.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
-import { decodeMessage } from '../../wire/message.ts';
-import { MAX_MESSAGE_OCTETS } from '../../wire/response-size.ts';
-import { WireError } from '../../wire/wire-error.ts';
 import type { QueryMessage } from './query-message.ts';
 import type { TlsPeer } from './stream-transport.ts';
 import {

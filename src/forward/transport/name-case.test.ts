@@ -1,5 +1,5 @@
+import { parseName } from '@portolan/dns/name.ts';
 import { expect, it } from 'vitest';
-import { parseName } from '../../wire/name.ts';
 import { CaseSupport, mixCase, repeatsCase, restoreCase } from './name-case.ts';
 import { type QueryMessage, repeatsQuestion, writeQuery } from './query-message.ts';
 

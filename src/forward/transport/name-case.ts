@@ -5,8 +5,8 @@
  * Some servers do not preserve the case. Their replies look forged, and the query is repeated over TCP. After that
  * happens for several names in a row, the server gets plain names for some minutes.
  */
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { LOWER_CASE } from '../../wire/label.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { LOWER_CASE } from '@portolan/dns/label.ts';
 import type { QueryMessage } from './query-message.ts';
 import { randomId } from './random-ids.ts';
 

@@ -1,8 +1,8 @@
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { type Message, OPCODE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeMessage, encodeMessage } from '../../wire/message.ts';
-import { parseName } from '../../wire/name.ts';
-import { type Message, OPCODE } from '../../wire/types.ts';
 import { Outstanding, type OutstandingQuery } from './outstanding.ts';
 import { type ForwardQuestion, writeQuery } from './query-message.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Outstanding queries of one socket or connection, by id; judges incoming packets.
  */
-import { tryDecodeMessage } from '../../wire/message.ts';
-import type { Message } from '../../wire/types.ts';
+import { tryDecodeMessage } from '@portolan/dns/message.ts';
+import type { Message } from '@portolan/dns/types.ts';
 import { repeatsCase, restoreCase } from './name-case.ts';
 import {
   idOfReply,

@@ -6,8 +6,9 @@
  *
  * TCP also takes over queries whose UDP socket a forger has found, since an off-path forger cannot answer there.
  */
+
+import type { Message } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { Message } from '../../wire/types.ts';
 import type { QueryMessage } from './query-message.ts';
 import type { DirectServer, DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
 import { FORGERY_SUSPECTED } from './udp-transport.ts';

@@ -1,12 +1,12 @@
 /**
  * Queries as sent, and the check that a reply belongs to one.
  */
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { LOWER_CASE } from '../../wire/label.ts';
-import { encodeMessage } from '../../wire/message.ts';
-import { encodeName } from '../../wire/name.ts';
-import { writeName } from '../../wire/name-wire.ts';
-import { OPT_OCTETS } from '../../wire/query-records.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { LOWER_CASE } from '@portolan/dns/label.ts';
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { encodeName } from '@portolan/dns/name.ts';
+import { writeName } from '@portolan/dns/name-wire.ts';
+import { OPT_OCTETS } from '@portolan/dns/query-records.ts';
 import {
   type Edns,
   type Header,
@@ -15,7 +15,7 @@ import {
   RCODE,
   type ResourceRecord,
   TYPE,
-} from '../../wire/types.ts';
+} from '@portolan/dns/types.ts';
 
 /** A question, with all that must be equal for two of them to share an answer. */
 export interface ForwardQuestion extends Question {

@@ -1,7 +1,7 @@
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import type { Message, RecordData, ResourceRecord } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
-import { decodeMessage, encodeMessage } from '../../wire/message.ts';
-import { parseName } from '../../wire/name.ts';
-import type { Message, RecordData, ResourceRecord } from '../../wire/types.ts';
 import { sanitise } from '../sanitise.ts';
 import { writeQuery } from './query-message.ts';
 import { RawReply } from './raw-reply.ts';

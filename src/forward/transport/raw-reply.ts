@@ -9,10 +9,10 @@
  *
  * A raw reply is lent: the next packet overwrites its memory.
  */
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { hasExtendedError } from '../../wire/passing-options.ts';
-import { areOptionsSound, OPT_OCTETS } from '../../wire/query-records.ts';
-import { RCODE, TYPE } from '../../wire/types.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { hasExtendedError } from '@portolan/dns/passing-options.ts';
+import { areOptionsSound, OPT_OCTETS } from '@portolan/dns/query-records.ts';
+import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import { ReplyNames } from './reply-names.ts';
 
 /** Type, class, TTL and data length, after the owner. */

@@ -1,8 +1,8 @@
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { isWithin, toKey } from '@portolan/dns/name.ts';
+import { readName } from '@portolan/dns/name-wire.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { isWithin, toKey } from '../../wire/name.ts';
-import { readName } from '../../wire/name-wire.ts';
 import { ReplyNames } from './reply-names.ts';
 
 /** Octets that are likely to be names: short labels, and pointers to earlier ones. */

@@ -4,7 +4,7 @@
  * `decodeMessage` accepts pointers to any earlier place, even into a TTL. Such a message cannot be copied unchanged,
  * since TTLs count down; a reply with such a pointer is decoded.
  */
-import { LOWER_CASE, MAX_LABEL_OCTETS, MAX_NAME_OCTETS } from '../../wire/label.ts';
+import { LOWER_CASE, MAX_LABEL_OCTETS, MAX_NAME_OCTETS } from '@portolan/dns/label.ts';
 
 /** The range of offsets in which names are tracked: that of UDP replies. */
 const ROOM = 4096;

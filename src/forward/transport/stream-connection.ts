@@ -2,11 +2,11 @@
  * One TCP or TLS connection to a server, with many queries in flight, answered in any order (RFC 7766 section 6.2.1.1).
  */
 import type { Socket } from 'node:net';
+import { FrameParser, frame } from '@portolan/dns/frames.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { descriptorOf } from '../../base/descriptors.ts';
 import { acknowledge } from '../../socket/connected-tcp.ts';
 import { batchesAvailable } from '../../socket/libc.ts';
-import { FrameParser, frame } from '../../wire/frames.ts';
 import { Outstanding, type OutstandingQuery } from './outstanding.ts';
 import type { TimedReply } from './pipeline-depth.ts';
 import { codeOf, type DroppedPackets } from './transport.ts';

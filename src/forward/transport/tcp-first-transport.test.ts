@@ -1,8 +1,8 @@
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { CLASS, type Message, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { decodeMessage } from '../../wire/message.ts';
-import { parseName, toKey } from '../../wire/name.ts';
-import { CLASS, type Message, TYPE } from '../../wire/types.ts';
 import { writeReceived } from './query-message.ts';
 import { TcpFirstTransport } from './tcp-first-transport.ts';
 import type { ExchangeEvents, Transport } from './transport.ts';

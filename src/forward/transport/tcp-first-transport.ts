@@ -5,8 +5,9 @@
  * answered a query that TCP has not in 1.5 seconds, queries use UDP. Every few seconds one of them is also sent over
  * TCP; a reply to it brings TCP back.
  */
+
+import type { Message } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { Message } from '../../wire/types.ts';
 import type { QueryMessage } from './query-message.ts';
 import { continueBy } from './taken-over-exchange.ts';
 import type {

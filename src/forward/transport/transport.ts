@@ -1,8 +1,9 @@
 /**
  * Carries a query to one server and its reply back. It has no time-outs of its own: it waits until it is cancelled.
  */
+
+import type { Message } from '@portolan/dns/types.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
-import type { Message } from '../../wire/types.ts';
 import type { QueryMessage } from './query-message.ts';
 
 /** Packets that do not answer any query, by the reason. */

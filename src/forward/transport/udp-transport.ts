@@ -10,12 +10,12 @@
  * its name.
  */
 import { randomInt } from 'node:crypto';
+import { parseAddress } from '@portolan/dns/address.ts';
+import { type AddressRange, matchRanges } from '@portolan/dns/address-range.ts';
+import type { Message } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
 import { openQuerySocket, type QuerySocket } from '../../socket/query-socket.ts';
-import { parseAddress } from '../../wire/address.ts';
-import { type AddressRange, matchRanges } from '../../wire/address-range.ts';
-import type { Message } from '../../wire/types.ts';
 import { CaseSupport, mixCase } from './name-case.ts';
 import { Outstanding, type OutstandingQuery } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';

@@ -1,6 +1,6 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { parseName, toKey } from '../../wire/name.ts';
 import { EdnsSupport } from './edns-support.ts';
 
 const name = (text: string) => toKey(parseName(text));

@@ -6,8 +6,9 @@
  * omitted from all, for longer, yet only for some minutes, since servers are replaced. An answer to a query with EDNS ends both, whether
  * or not it has OPT.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 const MIN_NAMES = 3;
 const MILLISECONDS_AFTER_ONE = 60_000;

@@ -2,8 +2,9 @@
  * Checks of a server's health, as CoreDNS makes them. A failed query starts a round, which ends with the first reply. Only failed
  * checks count: the server is down after more of them than the policy allows, and up again after one reply.
  */
+
+import { CLASS, type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { CLASS, type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
 import { type QueryMessage, writeReceived } from '../transport/query-message.ts';
 import type { Exchange, Transport } from '../transport/transport.ts';
 

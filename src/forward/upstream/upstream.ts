@@ -4,10 +4,11 @@
  * An attempt outlives its question: a reply after another server's still shows how this one does, and so does silence.
  * So health costs no extra queries.
  */
+
+import { wholeRcodeOf } from '@portolan/dns/edns.ts';
+import { type Message, RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { QueuedTimer, TimerQueue } from '../../base/timer-queue.ts';
-import { wholeRcodeOf } from '../../wire/edns.ts';
-import { type Message, RCODE } from '../../wire/types.ts';
 import type { QueryMessage } from '../transport/query-message.ts';
 import type {
   DirectServer,

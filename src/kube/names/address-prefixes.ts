@@ -3,9 +3,9 @@
  *
  * Few clients ask, so the first question builds the sorted addresses. Later changes are merged in at the next question.
  */
-import { parseAddress } from '../../wire/address.ts';
-import { splitLabels } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
+import { parseAddress } from '@portolan/dns/address.ts';
+import { splitLabels } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { isIpv6 } from './endpoints.ts';
 
 /** Up to this many changes between two questions are made one by one; a merge would visit all addresses of the cluster. */

@@ -3,7 +3,7 @@
  *
  * They are sorted by name, so that equal slices give equal answers in any order of arrival.
  */
-import type { NameKey } from '../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { ServicePort } from '../objects/objects.ts';
 import { haveSamePorts, mergePorts } from './endpoints.ts';
 

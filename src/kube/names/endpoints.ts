@@ -4,7 +4,7 @@
  * An endpoint that moves from one slice to another is briefly in both: it counts once. Endpoints are sorted by address, so
  * that equal endpoints give equal answers in any order of arrival.
  */
-import { formatAddress, parseAddress, readIpv4 } from '../../wire/address.ts';
+import { formatAddress, parseAddress, readIpv4 } from '@portolan/dns/address.ts';
 import type { EndpointsObject, ServicePort } from '../objects/objects.ts';
 import { hostnameLabel } from './labels.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Interprets the field `externalName` of a service. The API server accepts addresses in it, and people write them.
  */
-import { tryParseKey } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
+import { tryParseKey } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { canonicalAddress } from './endpoints.ts';
 
 export type ExternalTarget =

@@ -1,5 +1,5 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { describe, expect, it } from 'vitest';
-import { parseName, toKey } from '../../wire/name.ts';
 import { hostnameLabel, isLabel, nameBelow, portLabel } from './labels.ts';
 
 const domain = toKey(parseName('cluster.local.'));

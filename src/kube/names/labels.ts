@@ -4,8 +4,8 @@
  * The API server checks all of them; manifests and older servers may not. An object whose name cannot be a label has no name
  * in DNS; this is not an error.
  */
-import { isWithin } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
+import { isWithin } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 
 /** Characters that a name of plain labels may have, its final dot included: 255 octets in wire form. */
 const MAX_CHARACTERS = 254;

@@ -1,7 +1,7 @@
 /**
  * The ranges of addresses that the nodes of a cluster and their pods have, with the node of each.
  */
-import { type OctetRange, RangeMap, toOctetRange } from '../../wire/range-map.ts';
+import { type OctetRange, RangeMap, toOctetRange } from '@portolan/dns/range-map.ts';
 import type { NodeRangesObject, ObjectSink } from '../objects/objects.ts';
 
 /** Is told of changes. */

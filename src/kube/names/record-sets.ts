@@ -1,7 +1,7 @@
 /**
  * The record sets of names of a cluster.
  */
-import { type AbsoluteName, type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
+import { type AbsoluteName, type NameKey, type RecordData, TYPE } from '@portolan/dns/types.ts';
 import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
 import { type NamedSet, type RecordSet, recordSet } from '../../zone/record-set.ts';
 import { isIpv6 } from './endpoints.ts';

@@ -1,7 +1,7 @@
 /**
  * A PTR record of an address, as a value.
  */
-import type { NameKey } from '../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 
 /** A name that an address maps to. */
 export interface ReverseName {

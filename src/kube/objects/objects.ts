@@ -3,7 +3,7 @@
  *
  * `list-watch/` reads them from an API server and `sources/` from files; both pass them to one `ObjectSink` per kind.
  */
-import type { AddressRange } from '../../wire/address-range.ts';
+import type { AddressRange } from '@portolan/dns/address-range.ts';
 
 export type Protocol = 'TCP' | 'UDP' | 'SCTP';
 

@@ -2,6 +2,8 @@
  * The cluster's names as one client sees them: headless services have the endpoints that it prefers, by the rules of
  * `EndpointPreference`, which readers use too.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { PlaceWords } from '../../records/client-places.ts';
 import { EndpointPreference } from '../../records/endpoint-preference.ts';
 import { SERVICE_KIND } from '../../records/layout.ts';
@@ -9,7 +11,6 @@ import { SectionWalk } from '../../records/record-finder.ts';
 import type { RecordWriter } from '../../records/record-writer.ts';
 import { ServiceFields } from '../../records/service-fields.ts';
 import { addressOf, readyIn } from '../../records/slice-addresses.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { NameSource, ZoneNode } from '../../zone/node.ts';
 import type { ServiceView } from '../dialects/dialect.ts';
 import { formatValue, RecordViews } from '../records/record-views.ts';

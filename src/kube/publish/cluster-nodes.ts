@@ -1,12 +1,13 @@
 /**
  * What a cluster learns from its nodes: where clients are, and which addresses pods and nodes have.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
+import type { OctetRange } from '@portolan/dns/range-map.ts';
 import type { Log } from '../../base/log.ts';
 import { ClientPlaces, type PlaceWords } from '../../records/client-places.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { RecordSpace } from '../../table/record-space.ts';
-import { parseAddress } from '../../wire/address.ts';
-import type { OctetRange } from '../../wire/range-map.ts';
 import { NodeRanges, type NodeRangesTarget } from '../names/node-ranges.ts';
 import type { NodeRangesObject, ObjectSink } from '../objects/objects.ts';
 import { wordOf } from '../records/fill-drafts.ts';

@@ -3,6 +3,9 @@
  *
  * The order of events does not matter: each object is a record of its own, and answers are composed from those that exist.
  */
+
+import { type AddressMatch, type AddressRange, matchRanges } from '@portolan/dns/address-range.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { ChangeQueue } from '../../base/change-queue.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
@@ -17,8 +20,6 @@ import { TableFullError } from '../../table/arena.ts';
 import type { RecordSpace } from '../../table/record-space.ts';
 import { DEFAULT_PUBLICATION, type PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { type AddressMatch, type AddressRange, matchRanges } from '../../wire/address-range.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { NameSource } from '../../zone/node.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { writeCacheTree } from '../dialects/kube-dns/cache-tree.ts';

@@ -1,9 +1,10 @@
 /**
  * Services as names are derived from them, for the handler chain: those of recent questions are kept.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import { SERVICE } from '../../records/layout.ts';
 import type { RecordWriter } from '../../records/record-writer.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import type { NodeFinder, ServiceView } from '../dialects/dialect.ts';
 import { mergeTargets } from '../names/endpoint-targets.ts';

@@ -1,7 +1,7 @@
 /**
  * The options that names of a cluster depend on.
  */
-import type { NameKey } from '../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { EndpointZones } from '../names/endpoint-zones.ts';
 import type { PodMode } from '../names/pods.ts';

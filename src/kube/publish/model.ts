@@ -1,9 +1,10 @@
 /**
  * The cluster that names are derived from: records, and the dialect that interprets them.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import { NAMESPACE, NAMESPACE_FLAG, SERVICE, SERVICE_FLAG } from '../../records/layout.ts';
 import type { RecordWriter } from '../../records/record-writer.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import type { Zone } from '../../zone/zone.ts';
 import type { ClusterDirectory, ServerName, ServiceView, ZoneFacts } from '../dialects/dialect.ts';

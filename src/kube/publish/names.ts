@@ -4,8 +4,8 @@
  * It gives the same answers as the table, and also those that the table cannot hold: pods and other infinite sets of
  * names.
  */
-import { isWithin, parentOf, splitLabels } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
+import { isWithin, parentOf, splitLabels } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { COMPLETE, type NameSource, type ZoneNode } from '../../zone/node.ts';
 import type { Zone } from '../../zone/zone.ts';
 import { zonalNode } from '../dialects/coredns/zonal-names.ts';

@@ -4,10 +4,11 @@
  * An address may belong to several services at once: a pod behind two of them has two names. If it is the address of a
  * service itself, only that one counts, as in CoreDNS.
  */
+
+import { addressOfReverseName, formatAddress, parseAddress, reverseName } from '@portolan/dns/address.ts';
+import { type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { RecordWriter } from '../../records/record-writer.ts';
 import { MAX_OWNERS } from '../../records/reverse-composer.ts';
-import { addressOfReverseName, formatAddress, parseAddress, reverseName } from '../../wire/address.ts';
-import { type NameKey, TYPE } from '../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
 import { recordSet } from '../../zone/record-set.ts';
 import { AddressPrefixes } from '../names/address-prefixes.ts';

@@ -1,6 +1,9 @@
 /**
  * The zones of a cluster in the table: their settings and own names, and how the names of the cluster are composed.
  */
+
+import { encodeName, isWithin } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
@@ -8,8 +11,6 @@ import { ClusterBlock } from '../../records/cluster-block.ts';
 import type { RecordSpace } from '../../table/record-space.ts';
 import type { PublicationId, ZoneId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { encodeName, isWithin } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { NOTHING, Publisher, type Standing } from '../../zone/publish.ts';
 import { settingsOf, type Zone } from '../../zone/zone.ts';
 import { OUTCOME } from '../names/outcomes.ts';

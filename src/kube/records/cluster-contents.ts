@@ -1,6 +1,8 @@
 /**
  * The services, endpoints and namespaces of a cluster as its records have them, for people who ask about them.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
 import {
   ENDPOINT_STATE,
   NAMESPACE,
@@ -12,7 +14,6 @@ import {
 import type { RecordWriter } from '../../records/record-writer.ts';
 import { bucketOf, ServiceHasher, serviceKeyAt } from '../../records/service-digest.ts';
 import { addressOf, hostnameOf, readyIn, sectionsOf } from '../../records/slice-addresses.ts';
-import { parseAddress } from '../../wire/address.ts';
 import { mergeTargets, type NamedTarget } from '../names/endpoint-targets.ts';
 import { type Endpoint, mergeEndpoints } from '../names/endpoints.ts';
 import type { ServiceObject } from '../objects/objects.ts';

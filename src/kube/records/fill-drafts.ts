@@ -2,6 +2,8 @@
  * Fills drafts of records from trimmed objects: for JSON, manifests and tests. Protocol Buffers are decoded into drafts
  * directly.
  */
+
+import { encodeName } from '@portolan/dns/name.ts';
 import {
   appendLabel,
   isObjectLabel,
@@ -18,7 +20,6 @@ import {
   PROTOCOLS,
   SERVICE_KIND,
 } from '../../records/layout.ts';
-import { encodeName } from '../../wire/name.ts';
 import { canonicalAddress, endpointLabel } from '../names/endpoints.ts';
 import { externalTarget } from '../names/external-target.ts';
 import { hostnameLabel } from '../names/labels.ts';

@@ -1,9 +1,10 @@
 /**
  * Keeps the addresses of pods: per pod as text, and as entries that readers find.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
 import { ItemFault, type ItemFence } from '../../base/item-fence.ts';
 import type { RecordWriter } from '../../records/record-writer.ts';
-import { parseAddress } from '../../wire/address.ts';
 import { canonicalAddress } from '../names/endpoints.ts';
 import { keyOfObject, type ObjectKey, type PodObject } from '../objects/objects.ts';
 import { labelOf } from './fill-drafts.ts';

@@ -2,6 +2,10 @@
  * Reads records back as the values that names are derived from, for the handler chain: what readers leave to it, and what
  * is listed.
  */
+
+import { formatAddress } from '@portolan/dns/address.ts';
+import { decodeName } from '@portolan/dns/name-wire.ts';
+import type { NameKey, WireName } from '@portolan/dns/types.ts';
 import {
   PORT,
   PROTOCOLS,
@@ -22,9 +26,6 @@ import {
   sectionsOf,
   targetsIn,
 } from '../../records/slice-addresses.ts';
-import { formatAddress } from '../../wire/address.ts';
-import { decodeName } from '../../wire/name-wire.ts';
-import type { NameKey, WireName } from '../../wire/types.ts';
 import type { NamedTarget } from '../names/endpoint-targets.ts';
 import type { Endpoint } from '../names/endpoints.ts';
 import type { ServiceObject, ServicePort } from '../objects/objects.ts';

@@ -1,8 +1,8 @@
 /**
  * DNS messages in HTTP requests (RFC 8484 section 4.1), as CoreDNS takes them.
  */
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { OPCODE } from '../../wire/types.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { OPCODE } from '@portolan/dns/types.ts';
 
 const PATH = '/dns-query';
 export const DNS_MESSAGE = 'application/dns-message';

@@ -1,7 +1,7 @@
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { type Message, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
-import { encodeMessage } from '../../wire/message.ts';
-import { parseName } from '../../wire/name.ts';
-import { type Message, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { freshnessOf } from './freshness.ts';
 
 const NAME = parseName('a.example.');

@@ -1,11 +1,11 @@
 /**
  * How long HTTP caches may keep a response (RFC 8484 section 5.1), as CoreDNS computes it.
  */
-import { wholeRcodeOf } from '../../wire/edns.ts';
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { tryDecodeMessage } from '../../wire/message.ts';
-import { skipName } from '../../wire/query-records.ts';
-import { type Message, OPCODE, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { wholeRcodeOf } from '@portolan/dns/edns.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { tryDecodeMessage } from '@portolan/dns/message.ts';
+import { skipName } from '@portolan/dns/query-records.ts';
+import { type Message, OPCODE, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 
 /** Seconds, for responses that are errors, referrals, or without records. */
 const SHORT = 5;

@@ -1,7 +1,7 @@
 /**
  * The consumer's end of a ring of query events.
  */
-import type { ClientTransport } from '../../wire/response-size.ts';
+import type { ClientTransport } from '@portolan/dns/response-size.ts';
 import {
   CONTROL,
   type EventRecords,

@@ -25,8 +25,9 @@
  * A note is a record too: a line about a query that the main thread answers. Its text is in place of the question, and in word 6 is a
  * number for the reader of notes. Its other words say nothing.
  */
+
+import type { ClientTransport } from '@portolan/dns/response-size.ts';
 import { ENDPOINT_WORDS, ENDPOINTS_ARE_IPV6 } from '../../socket/endpoints.ts';
-import type { ClientTransport } from '../../wire/response-size.ts';
 import { SEARCH_OCTETS } from './search-layout.ts';
 
 /** OFF: no events. QUERIES: events without responses. RESPONSES: events with the octets of each response. */

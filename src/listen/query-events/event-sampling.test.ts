@@ -1,8 +1,8 @@
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, OPCODE, RCODE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { encodeMessage } from '../../wire/message.ts';
-import { parseName } from '../../wire/name.ts';
-import { CLASS, OPCODE, RCODE } from '../../wire/types.ts';
 import type { QueryEvent } from './event-reader.ts';
 import { EVENT_MODE, SAMPLING } from './event-ring.ts';
 import { QueryEventRings } from './event-rings.ts';

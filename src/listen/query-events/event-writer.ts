@@ -4,8 +4,9 @@
  * A batch: `begin`; for each query `noteQuery` before its answer overwrites it, and `write` after; `publish` when the
  * answers are sent. It allocates no memory.
  */
+
+import { RCODE } from '@portolan/dns/types.ts';
 import { ENDPOINT_WORDS } from '../../socket/endpoints.ts';
-import { RCODE } from '../../wire/types.ts';
 import { CONTROL, EVENT_MODE, FLAG, SAMPLING, sharedMonotonic, viewEventRing, WORD } from './event-ring.ts';
 import { SearchCounter } from './search-counts.ts';
 

@@ -3,9 +3,10 @@
  *
  * Each event is its own batch, since the main thread answers one query at a time.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
+import type { ClientTransport } from '@portolan/dns/response-size.ts';
 import { ENDPOINTS_ARE_IPV6, writeEndpointsOf } from '../../socket/endpoints.ts';
-import { parseAddress } from '../../wire/address.ts';
-import type { ClientTransport } from '../../wire/response-size.ts';
 import { FLAG, TRANSPORTS } from './event-ring.ts';
 import { type EndpointSource, QueryEventWriter } from './event-writer.ts';
 

@@ -4,7 +4,7 @@
  * The first domain of a pod's search list is `NAMESPACE.svc.DOMAIN`. A name of two or more labels before it that does not exist
  * comes from such a list, and names the namespace of the pod: `www.example.com.shop.svc.cluster.local`.
  */
-import { readName } from '../../wire/name-wire.ts';
+import { readName } from '@portolan/dns/name-wire.ts';
 import { CONTROL, CONTROL_OCTETS } from './event-ring.ts';
 import {
   LABEL_OCTETS,

@@ -1,8 +1,8 @@
 /**
  * The counts of searched names over all threads: rings come and go, and their counts wrap around.
  */
-import { parseName, toKey } from '../../wire/name.ts';
-import { encodeName } from '../../wire/name-wire.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { encodeName } from '@portolan/dns/name-wire.ts';
 import { readSearchCounts, setSearchSuffix } from './search-counts.ts';
 
 /** Namespaces with a count of their own. */

@@ -2,10 +2,10 @@
  * Metrics of queries and answers: of the answer table and the handler chain.
  */
 
+import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { one } from '../../base/metrics/family.ts';
 import { METRICS_NAMES } from '../../kube/names/outcomes.ts';
 import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';
-import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import type { Metric } from './metric.ts';
 
 export const QUERY_METRICS: readonly Metric[] = [

@@ -1,10 +1,10 @@
+import { TYPE } from '@portolan/dns/types.ts';
 import { expect, it } from 'vitest';
 import { ItemFence } from '../../base/item-fence.ts';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
-import { TYPE } from '../../wire/types.ts';
 import { NO_DROPS } from '../http-connections.ts';
 import type { Stats } from '../stats.ts';
 import { METRICS } from './all.ts';

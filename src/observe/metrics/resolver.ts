@@ -2,9 +2,9 @@
  * Metrics of names outside the cluster: upstream queries, and cache hits.
  */
 
+import { rcodeName } from '@portolan/dns/mnemonics.ts';
 import { distributionSamples, one, type Sample } from '../../base/metrics/family.ts';
 import { RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
-import { rcodeName } from '../../wire/mnemonics.ts';
 import type { Stats } from '../stats.ts';
 import type { Metric } from './metric.ts';
 

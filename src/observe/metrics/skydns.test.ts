@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { writeSortedFamilies } from '../../base/metrics/text-format.ts';
@@ -8,7 +9,6 @@ import { OUTCOME } from '../../kube/names/outcomes.ts';
 import { CounterSums, type QueryCounts } from '../../table/counter-sums.ts';
 import { Counters } from '../../table/counters.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { RCODE, TYPE } from '../../wire/types.ts';
 import { skyDnsFamilies } from './skydns.ts';
 
 const write = (...[names, counts]: Parameters<typeof skyDnsFamilies>): string =>

@@ -3,6 +3,8 @@
  *
  * As in SkyDNS, a series appears with its first event and a metric with its first series.
  */
+
+import { RCODE } from '@portolan/dns/types.ts';
 import {
   type Distribution,
   distributionSamples,
@@ -14,7 +16,6 @@ import { OUTCOME } from '../../kube/names/outcomes.ts';
 import { DURATION_BOUNDS, SIZE_BOUNDS } from '../../table/counted.ts';
 import type { AnswerGroup, QueryCounts } from '../../table/counter-sums.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
-import { RCODE } from '../../wire/types.ts';
 
 export interface SkyDnsNames {
   /** The first two parts of each name; empty parts are left out. */

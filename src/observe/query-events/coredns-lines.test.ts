@@ -1,3 +1,9 @@
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { parseName, ROOT } from '@portolan/dns/name.ts';
+import { readName } from '@portolan/dns/name-wire.ts';
+import { respond } from '@portolan/dns/query.ts';
+import { sampleRecords } from '@portolan/dns/testing/sample-records.ts';
+import { CLASS, type NameKey, RCODE, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
@@ -11,12 +17,6 @@ import { EVENT_MODE, viewEventRing, WORD } from '../../listen/query-events/event
 import { QueryEventRings } from '../../listen/query-events/event-rings.ts';
 import { createLogHandler } from '../../plugins/log/log.ts';
 import type { LogRule } from '../../plugins/log/options.ts';
-import { encodeMessage } from '../../wire/message.ts';
-import { parseName, ROOT } from '../../wire/name.ts';
-import { readName } from '../../wire/name-wire.ts';
-import { respond } from '../../wire/query.ts';
-import { sampleRecords } from '../../wire/testing/sample-records.ts';
-import { CLASS, type NameKey, RCODE, TYPE } from '../../wire/types.ts';
 import { CoreDnsLines } from './coredns-lines.ts';
 import { LineCollector } from './event-lines.ts';
 

@@ -1,14 +1,15 @@
 /**
  * Lines of CoreDNS's `log` for queries that readers answered.
  */
-import type { TextBuffer } from '../../base/text-buffer.ts';
+
+import { addBracketed } from '@portolan/dns/address.ts';
+import { encodeName } from '@portolan/dns/name.ts';
+import { addName, GO_NAME_TEXT, isWithinZone } from '@portolan/dns/name-text.ts';
+import type { TextBuffer } from '@portolan/dns/text-buffer.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { classOfCounts, type ResponseClass } from '../../chain/described-response.ts';
 import type { EventView } from '../../listen/query-events/event-reader.ts';
 import { compileLogFormat, type LoggedQuery, namesOfFlags } from '../../plugins/log/log-format.ts';
-import { addBracketed } from '../../wire/address.ts';
-import { encodeName } from '../../wire/name.ts';
-import { addName, GO_NAME_TEXT, isWithinZone } from '../../wire/name-text.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { EventLines, LineCollector, LoggedZone } from './event-lines.ts';
 import { type ResponseShape, readResponseShape } from './response-shape.ts';
 

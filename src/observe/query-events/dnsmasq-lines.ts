@@ -1,13 +1,12 @@
 /**
  * Lines in dnsmasq's format: `query[A] www.example.com from 127.0.0.1`, `reply www.example.com is 192.0.2.1`.
  */
-import type { Log } from '../../base/log.ts';
-import type { EventView } from '../../listen/query-events/event-reader.ts';
-import { addressOfReverseName, formatAddress } from '../../wire/address.ts';
-import { tryDecodeMessage } from '../../wire/message.ts';
-import { rcodeName, typeName } from '../../wire/mnemonics.ts';
-import { toKey } from '../../wire/name.ts';
-import { typeOfData } from '../../wire/record-data.ts';
+
+import { addressOfReverseName, formatAddress } from '@portolan/dns/address.ts';
+import { tryDecodeMessage } from '@portolan/dns/message.ts';
+import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
+import { toKey } from '@portolan/dns/name.ts';
+import { typeOfData } from '@portolan/dns/record-data.ts';
 import {
   type AbsoluteName,
   type Message,
@@ -15,7 +14,9 @@ import {
   RCODE,
   type ResourceRecord,
   TYPE,
-} from '../../wire/types.ts';
+} from '@portolan/dns/types.ts';
+import type { Log } from '../../base/log.ts';
+import type { EventView } from '../../listen/query-events/event-reader.ts';
 import type { EventLines, LineCollector, QueryLine } from './event-lines.ts';
 
 /** The source of an answer; `config` includes hosts files. */

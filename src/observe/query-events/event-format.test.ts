@@ -1,3 +1,6 @@
+import { formatAddress } from '@portolan/dns/address.ts';
+import { className, opcodeName, rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
+import { readName } from '@portolan/dns/name-wire.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { formatElapsed } from '../../base/duration.ts';
@@ -13,9 +16,6 @@ import {
 } from '../../listen/query-events/event-ring.ts';
 import { QueryEventWriter } from '../../listen/query-events/event-writer.ts';
 import { ENDPOINTS_ARE_IPV6 } from '../../socket/endpoints.ts';
-import { formatAddress } from '../../wire/address.ts';
-import { className, opcodeName, rcodeName, typeName } from '../../wire/mnemonics.ts';
-import { readName } from '../../wire/name-wire.ts';
 import { renderLine } from '../log.ts';
 import { EventFormat } from './event-format.ts';
 import type { EventExplanation } from './explained-event.ts';

@@ -1,14 +1,15 @@
 /**
  * Formats query events as lines of a query log; text and JSON have the same fields.
  */
+
+import { addAddress, addBracketed } from '@portolan/dns/address.ts';
+import { className, opcodeName, rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
+import { addName, NAME_TEXT } from '@portolan/dns/name-text.ts';
+import { TextBuffer } from '@portolan/dns/text-buffer.ts';
+import { CLASS, OPCODE } from '@portolan/dns/types.ts';
 import { formatElapsed } from '../../base/duration.ts';
-import { TextBuffer } from '../../base/text-buffer.ts';
 import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
 import type { EventView } from '../../listen/query-events/event-reader.ts';
-import { addAddress, addBracketed } from '../../wire/address.ts';
-import { className, opcodeName, rcodeName, typeName } from '../../wire/mnemonics.ts';
-import { addName, NAME_TEXT } from '../../wire/name-text.ts';
-import { CLASS, OPCODE } from '../../wire/types.ts';
 import type { EventExplanation } from './explained-event.ts';
 
 interface EventField {

@@ -2,10 +2,10 @@
  * The lines of the server's own log about queries: those of CoreDNS's `log`, or of dnsmasq's `--log-queries`. Their rules are data, since
  * another thread writes the lines of what readers answer.
  */
-import { TextBuffer } from '../../base/text-buffer.ts';
+import { TextBuffer } from '@portolan/dns/text-buffer.ts';
+import type { NameKey, ResourceRecord } from '@portolan/dns/types.ts';
 import type { EventView } from '../../listen/query-events/event-reader.ts';
 import type { LogRule } from '../../plugins/log/options.ts';
-import type { NameKey, ResourceRecord } from '../../wire/types.ts';
 
 export type LineRules =
   /** By zone; undefined: its block has no `log`. */

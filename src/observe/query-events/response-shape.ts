@@ -2,8 +2,8 @@
  * Reads the parts of a response that CoreDNS's `log` shows: its size without name compression and OPT record, and whether its
  * authority section has a SOA record.
  */
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { TYPE } from '../../wire/types.ts';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 
 export interface ResponseShape {
   readonly octets: number;

@@ -1,11 +1,12 @@
 /**
  * Selects query events for a log: a sample of all events, then by zone, response code and client.
  */
+
+import { matchRanges } from '@portolan/dns/address-range.ts';
+import { encodeName } from '@portolan/dns/name.ts';
+import { isWithinZone } from '@portolan/dns/name-text.ts';
 import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
 import type { EventView } from '../../listen/query-events/event-reader.ts';
-import { matchRanges } from '../../wire/address-range.ts';
-import { encodeName } from '../../wire/name.ts';
-import { isWithinZone } from '../../wire/name-text.ts';
 
 const RCODE_MASK = 0x0f;
 

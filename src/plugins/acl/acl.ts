@@ -2,6 +2,11 @@
  * Allows or rejects queries by zone, type and the client's address.
  */
 
+import { parseAddress } from '@portolan/dns/address.ts';
+import { type AddressMatch, matchRanges } from '@portolan/dns/address-range.ts';
+import { EXTENDED_ERROR, extendedError } from '@portolan/dns/extended-error.ts';
+import { parentOf } from '@portolan/dns/name.ts';
+import { type NameKey, RCODE } from '@portolan/dns/types.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -10,11 +15,6 @@ import { isWithinAny, type Match, type Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import type { Plugin } from '../../contract/plugin.ts';
-import { parseAddress } from '../../wire/address.ts';
-import { type AddressMatch, matchRanges } from '../../wire/address-range.ts';
-import { EXTENDED_ERROR, extendedError } from '../../wire/extended-error.ts';
-import { parentOf } from '../../wire/name.ts';
-import { type NameKey, RCODE } from '../../wire/types.ts';
 import type { AclOptions, AclPolicy, AclRule } from './options.ts';
 
 interface CompiledRule {

@@ -1,8 +1,8 @@
 /**
  * Access rules for queries.
  */
-import type { AddressRange } from '../../wire/address-range.ts';
-import type { NameKey } from '../../wire/types.ts';
+import type { AddressRange } from '@portolan/dns/address-range.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 
 export interface AclOptions {
   /** Tried from the first to the last. */

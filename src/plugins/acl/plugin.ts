@@ -1,12 +1,13 @@
 /**
  * `acl`: access rules for queries.
  */
+
+import type { AddressRange } from '@portolan/dns/address-range.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseCidr } from '../../corefile/directive/go-values.ts';
 import { exactTypeOf } from '../../corefile/directive/type-names.ts';
-import type { AddressRange } from '../../wire/address-range.ts';
 import { Acl } from './acl.ts';
 import type { AclOptions, AclPolicy } from './options.ts';
 

@@ -1,14 +1,15 @@
 /**
  * Follows aliases: the target goes through all handlers again, so it may lie in any zone, or outside.
  */
+
+import { toKey } from '@portolan/dns/name.ts';
+import { RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
-import { toKey } from '../../wire/name.ts';
-import { RCODE, type ResourceRecord } from '../../wire/types.ts';
 
 type AliasAnswer = Extract<Answer, { kind: 'alias' }>;
 

@@ -1,8 +1,8 @@
+import { presentRecord } from '@portolan/dns/present.ts';
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../chain/answer.ts';
 import { addresses, denial, makeQuery, told } from '../../chain/testing/queries.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
-import { presentRecord } from '../../wire/present.ts';
 import { createAnyHandler } from './any.ts';
 
 const passed: Answer = { kind: 'drop' };

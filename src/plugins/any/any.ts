@@ -1,6 +1,8 @@
 /**
  * Answers questions for ANY (RFC 8482).
  */
+
+import { minimalAnyRecord } from '@portolan/dns/minimal-any.ts';
 import {
   type Answer,
   CLASS,
@@ -11,7 +13,6 @@ import {
   type Query,
   TYPE,
 } from '@portolan/plugin';
-import { minimalAnyRecord } from '../../wire/minimal-any.ts';
 
 /**
  * `obsolete`: any name gets one HINFO record, whether or not it exists, as in plugin/any of CoreDNS 1.14.7. `minimal`: a name of the

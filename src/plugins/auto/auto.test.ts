@@ -1,5 +1,7 @@
 import { mkdir, rm, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
 import { expect, it } from 'vitest';
 import { Pattern } from '../../base/pattern.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
@@ -8,8 +10,6 @@ import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { replyOf } from '../../chain/response.ts';
 import { makeQuery } from '../../chain/testing/queries.ts';
 import { NOTHING_RESTORED } from '../../deviations/table.ts';
-import { parseName, toKey } from '../../wire/name.ts';
-import { presentRecord } from '../../wire/present.ts';
 import { Auto } from './auto.ts';
 import type { AutoOptions } from './options.ts';
 

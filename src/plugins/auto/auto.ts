@@ -2,6 +2,8 @@
  * Answers from all zone files of a folder, and follows the folder: zones come and go with their files.
  */
 
+import { parentOf } from '@portolan/dns/name.ts';
+import { type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
@@ -10,8 +12,6 @@ import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
-import { parentOf } from '../../wire/name.ts';
-import { type NameKey, TYPE } from '../../wire/types.ts';
 import { readZone } from '../file/read-zone.ts';
 import { findZoneAnswerRules, type ZoneAnswerRules } from '../file/zone-answer-rules.ts';
 import { lookUpInZone, presentZoneAnswer, refuseIfLast } from '../file/zone-answers.ts';

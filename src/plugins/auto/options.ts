@@ -1,8 +1,9 @@
 /**
  * Zones from all files of a folder whose names match a pattern.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Pattern } from '../../base/pattern.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 export interface AutoOptions {
   /** Names outside these zones go to the next handler. */

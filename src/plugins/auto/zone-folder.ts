@@ -3,9 +3,9 @@
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { tryParseKey } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { describeError } from '../../base/describe-error.ts';
-import { tryParseKey } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { AutoOptions } from './options.ts';
 
 export interface FoundZone {

@@ -1,3 +1,6 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MetricRegistry } from '../../base/metrics/registry.ts';
@@ -8,9 +11,6 @@ import { addresses, CLIENT, denial, makeQuery } from '../../chain/testing/querie
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
 import type { RestorableId } from '../../deviations/table.ts';
 import type { PodSearch } from '../../kube/objects/objects.ts';
-import { parseName, toKey } from '../../wire/name.ts';
-import { presentRecord } from '../../wire/present.ts';
-import { RCODE } from '../../wire/types.ts';
 import { createAutopathHandler, type SearchSource } from './autopath.ts';
 import { ClusterSearch, listOfSeveral } from './cluster-search.ts';
 

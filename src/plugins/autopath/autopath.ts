@@ -6,6 +6,15 @@
  */
 
 import { readFile } from 'node:fs/promises';
+import { parseName, toKey, tryParseName } from '@portolan/dns/name.ts';
+import {
+  type AbsoluteName,
+  CLASS,
+  type NameKey,
+  RCODE,
+  type ResourceRecord,
+  TYPE,
+} from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { CountFamily } from '../../chain/handler-counts.ts';
@@ -17,15 +26,6 @@ import { isLeftToChain, type RestoredDeviations } from '../../deviations/table.t
 import { parseSearchDomains } from '../../forward/resolv-conf.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { parseName, toKey, tryParseName } from '../../wire/name.ts';
-import {
-  type AbsoluteName,
-  CLASS,
-  type NameKey,
-  RCODE,
-  type ResourceRecord,
-  TYPE,
-} from '../../wire/types.ts';
 import { Acl } from '../acl/acl.ts';
 import { Kubernetai } from '../kubernetai/kubernetai-plugin.ts';
 import { Kubernetes } from '../kubernetes/kubernetes-plugin.ts';

@@ -1,10 +1,11 @@
 /**
  * The search lists of pods, from the clusters that the block follows.
  */
+
+import { isWithin, parseName, ROOT, splitLabels, toKey } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { canonicalAddress } from '../../kube/names/endpoints.ts';
 import type { PodSearches, SearchingPod } from '../../kube/names/pod-searches.ts';
-import { isWithin, parseName, ROOT, splitLabels, toKey } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { searchListOf, searchListOfNodes } from './search-list.ts';
 
 /** The cluster, as far as searches depend on it. */

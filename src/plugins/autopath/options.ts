@@ -1,7 +1,7 @@
 /**
  * Searches in place of clients.
  */
-import type { NameKey } from '../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 
 export interface AutopathOptions {
   /** Only questions within these zones are searched for. */

@@ -1,6 +1,8 @@
 /**
  * `autopath`: searches the domains of a client in its place.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import { describeSystemError } from '../../base/system-errors.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ANSWER_TABLE, BLOCK, PLAN } from '../../contract/services.ts';
@@ -8,7 +10,6 @@ import { type DirectiveContext, zonesOrBlock } from '../../corefile/directive/di
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseZone } from '../../corefile/keys/zone-name.ts';
 import { parseSearchDomains } from '../../forward/resolv-conf.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { AutopathOptions } from './options.ts';
 
 const REMEDY = 'Give @kubernetes, or a file with a line such as search example.org example.com.';

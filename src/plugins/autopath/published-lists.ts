@@ -1,13 +1,14 @@
 /**
  * Shows readers the search lists of pods, by address: an address is published exactly while the handler knows its list.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
+import { encodeName } from '@portolan/dns/name.ts';
 import type { Log } from '../../base/log.ts';
 import type { PodSearches } from '../../kube/names/pod-searches.ts';
 import { SearchLists } from '../../table/search-lists.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { parseAddress } from '../../wire/address.ts';
-import { encodeName } from '../../wire/name.ts';
 import type { ClusterSearch } from './cluster-search.ts';
 
 export interface PublishedListsDependencies {

@@ -1,6 +1,6 @@
+import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { describe, expect, it } from 'vitest';
 import type { PodSearch } from '../../kube/objects/objects.ts';
-import { parseName, ROOT, toKey } from '../../wire/name.ts';
 import { candidatesOf, searchListOf, searchListOfNodes } from './search-list.ts';
 
 const key = (text: string) => toKey(parseName(text));

@@ -1,9 +1,10 @@
 /**
  * The search list of a pod, as the kubelet writes it into the resolv.conf of its containers.
  */
+
+import { isWithin, parentOf, ROOT, tryParseKey } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { SearchingPod } from '../../kube/names/pod-searches.ts';
-import { isWithin, parentOf, ROOT, tryParseKey } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 /** A resolver may ignore what lies beyond (resolv.conf(5)), and kubelets differ in what they leave out. */
 const MAX_DOMAINS = 6;

@@ -1,8 +1,9 @@
 /**
  * Bounds the TTLs sent to clients, however long an answer is cached.
  */
+
+import type { ResourceRecord } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
-import type { ResourceRecord } from '../../wire/types.ts';
 
 /** @param most seconds; the cached form of the answer keeps its own TTLs */
 export function boundTtls(answer: Answer, most: number): Answer {

@@ -1,11 +1,12 @@
 /**
  * What each kind of rules does in its own way: where answers lie, which of them are kept, and how they are given.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import type { Next } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 /** A cached answer found for a question. */
 export interface FoundAnswer {

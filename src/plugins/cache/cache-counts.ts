@@ -2,11 +2,11 @@
  * The metrics of `cache`, under CoreDNS's names.
  */
 
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { HitCounts } from '../../chain/handler.ts';
 import { CountFamily, type HandlerCount } from '../../chain/handler-counts.ts';
 import type { Query, QuerySite } from '../../chain/query.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 /** Answers with records, and all others. */
 export type CacheKind = keyof HitCounts;

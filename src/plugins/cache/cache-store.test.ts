@@ -1,3 +1,4 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { expect, it } from 'vitest';
 import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
 import { makeQuery } from '../../chain/testing/queries.ts';
@@ -5,7 +6,6 @@ import { toCachedQuestion } from '../../forward/question-key.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import { CACHED } from '../../table/layout.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { parseName, toKey } from '../../wire/name.ts';
 import { CacheStore, type ReaderEntry } from './cache-store.ts';
 
 const TTL = 60;

@@ -5,6 +5,9 @@
  * A question may have an answer of each kind. Readers find the first one; the second one is hidden from them. They leave an answer that
  * is *held* to the cache, which counts the questions for it.
  */
+
+import { encodeName } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
 import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
 import { isReadAsStored } from '../../chain/whole-answer.ts';
@@ -13,8 +16,6 @@ import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { CachedAnswer, CachedEntry, ViewId, ViewSettings } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { encodeName } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { CacheKind } from './cache-counts.ts';
 import { PlaceRing } from './place-ring.ts';
 

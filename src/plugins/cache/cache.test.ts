@@ -1,3 +1,5 @@
+import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
+import { OPCODE, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
@@ -7,8 +9,6 @@ import { CLIENT, makeQuery, record, SOA } from '../../chain/testing/queries.ts';
 import { NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
 import { toCachedQuestion } from '../../forward/question-key.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { parseName, ROOT, toKey } from '../../wire/name.ts';
-import { OPCODE, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import { Cache } from './cache.ts';
 import type { CacheServeStale, CoreDnsCacheRules } from './options.ts';
 

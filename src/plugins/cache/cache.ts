@@ -1,6 +1,8 @@
 /**
  * Caches answers of the handlers behind it, by rules that are data. Stale answers and prefetching are optional.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
@@ -9,7 +11,6 @@ import type { Query } from '../../chain/query.ts';
 import { KEPT_REPLIES } from '../../chain/reader-forwarding.ts';
 import type { Plugin, PluginStats } from '../../contract/plugin.ts';
 import { toCachedQuestion } from '../../forward/question-key.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { Answering } from './answering.ts';
 import { boundTtls } from './bound-ttls.ts';
 import type { CacheAnswers, FoundAnswer } from './cache-answers.ts';

@@ -1,11 +1,9 @@
 /**
  * Classifies answers for the cache, and computes their lifetimes: the rules of plugin/cache of CoreDNS 1.14.7.
  */
-import type { WholeAnswer } from '../../chain/answer.ts';
-import type { Query } from '../../chain/query.ts';
-import type { TtlBounds } from '../../forward/caching/answer-form.ts';
-import { toKey } from '../../wire/name.ts';
-import { typeOfData } from '../../wire/record-data.ts';
+
+import { toKey } from '@portolan/dns/name.ts';
+import { typeOfData } from '@portolan/dns/record-data.ts';
 import {
   CLASS,
   type NameKey,
@@ -14,7 +12,10 @@ import {
   RCODE,
   type ResourceRecord,
   TYPE,
-} from '../../wire/types.ts';
+} from '@portolan/dns/types.ts';
+import type { WholeAnswer } from '../../chain/answer.ts';
+import type { Query } from '../../chain/query.ts';
+import type { TtlBounds } from '../../forward/caching/answer-form.ts';
 import type { CoreDnsCacheRules } from './options.ts';
 
 /**

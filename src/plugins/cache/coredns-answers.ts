@@ -3,6 +3,11 @@
  * separate bounds.
  */
 
+import { extendedErrorOfCached } from '@portolan/dns/extended-error.ts';
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { wantsAuthenticData } from '@portolan/dns/query.ts';
+import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '@portolan/dns/response-size.ts';
+import { type NameKey, OPCODE, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
@@ -22,11 +27,6 @@ import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import { type CutBody, cutBody } from '../../table/cut-body.ts';
 import type { CachedEntry, ViewId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { extendedErrorOfCached } from '../../wire/extended-error.ts';
-import { decodeMessage } from '../../wire/message.ts';
-import { wantsAuthenticData } from '../../wire/query.ts';
-import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
-import { type NameKey, OPCODE, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import type { CacheAnswers, FoundAnswer, Refreshed, RefreshReason } from './cache-answers.ts';
 import { CACHE_KINDS, CacheCounts, type CacheKind } from './cache-counts.ts';
 import { CacheStore, type StoredAnswer } from './cache-store.ts';

@@ -1,6 +1,11 @@
 /**
  * Makes cached answers from replies that readers have sent to their clients, by copying octets.
  */
+
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { LOWER_CASE, MAX_NAME_OCTETS } from '@portolan/dns/label.ts';
+import { MAX_UDP_SIZE } from '@portolan/dns/response-size.ts';
+import type { WireName } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
 import type { AnswerForm } from '../../forward/caching/answer-form.ts';
@@ -11,10 +16,6 @@ import { questionOfFill } from '../../forward/reader-path/fill-question.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import { RawReply } from '../../forward/transport/raw-reply.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { LOWER_CASE, MAX_NAME_OCTETS } from '../../wire/label.ts';
-import { MAX_UDP_SIZE } from '../../wire/response-size.ts';
-import type { WireName } from '../../wire/types.ts';
 
 /** The query of a reader, in wire form. */
 interface WaitingQuery extends RawQuery {

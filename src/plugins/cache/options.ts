@@ -1,8 +1,9 @@
 /**
  * The rules of a cache, as data: those of CoreDNS, of dnsmasq, and our own.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { CachingRules } from '../../forward/caching/caching-rules.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 export type CacheRules = CoreDnsCacheRules | OwnRules;
 

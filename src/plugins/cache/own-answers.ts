@@ -8,6 +8,9 @@
  * It outlives plans.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { extendedErrorOfCached } from '@portolan/dns/extended-error.ts';
+import { encodeName, ROOT } from '@portolan/dns/name.ts';
+import { type NameKey, RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Answer, Forwarded } from '../../chain/answer.ts';
 import { messageFromEntry, replyFromBody, replyFromEntry } from '../../chain/cached-reply.ts';
@@ -25,9 +28,6 @@ import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import { type AnswerBody, type CachedEntry, DEFAULT_VIEW } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { extendedErrorOfCached } from '../../wire/extended-error.ts';
-import { encodeName, ROOT } from '../../wire/name.ts';
-import { type NameKey, RCODE } from '../../wire/types.ts';
 import type { CacheAnswers, FoundAnswer, Refreshed } from './cache-answers.ts';
 import { ForwardedReplies } from './forwarded-replies.ts';
 import { type OwnRules, patienceOf } from './options.ts';

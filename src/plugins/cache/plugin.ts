@@ -1,6 +1,9 @@
 /**
  * `cache`: how answers are cached.
  */
+
+import { ROOT } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { rotateAddresses } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
@@ -10,8 +13,6 @@ import { type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts'
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import { parseZones } from '../../corefile/keys/zone-name.ts';
-import { ROOT } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { Cache } from './cache.ts';
 import type {
   CacheLimits,

@@ -3,6 +3,8 @@
  *
  * Once a second the cache is searched, in parts, with other work between them.
  */
+
+import { decodeName } from '@portolan/dns/name-wire.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { createOwnQuery } from '../../chain/own-query.ts';
 import type { Query, QuerySite } from '../../chain/query.ts';
@@ -11,7 +13,6 @@ import type { QuestionKey } from '../../forward/question-key.ts';
 import { QuestionTable } from '../../forward/question-table.ts';
 import type { CachedEntry } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { decodeName } from '../../wire/name-wire.ts';
 
 export interface PrefetchingOptions {
   readonly table: Pick<TableWriter, 'scanCached'>;

@@ -1,9 +1,9 @@
+import { presentRecord } from '@portolan/dns/present.ts';
+import { CLASS } from '@portolan/dns/types.ts';
 import { expect, it } from 'vitest';
 import type { Answer } from '../../chain/answer.ts';
 import { makeQuery } from '../../chain/testing/queries.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
-import { presentRecord } from '../../wire/present.ts';
-import { CLASS } from '../../wire/types.ts';
 import { createChaosHandler } from './chaos.ts';
 import { answerAsCoreDns } from './coredns-answers.ts';
 import type { CoreDnsIdentity } from './options.ts';

@@ -1,9 +1,10 @@
 /**
  * Statistics of each upstream server, with its address in the form of dnsmasq.
  */
+
+import { RCODE } from '@portolan/dns/types.ts';
 import type { UpstreamStatistics } from '../../forward/upstream/upstream-statistics.ts';
 import { countAnswered, type QueryCounts } from '../../table/counter-sums.ts';
-import { RCODE } from '../../wire/types.ts';
 
 export interface ServerStatistics {
   /** `127.0.0.1#53`. */

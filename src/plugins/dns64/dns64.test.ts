@@ -1,3 +1,5 @@
+import { presentRecord } from '@portolan/dns/present.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
@@ -12,8 +14,6 @@ import {
   SOA,
 } from '../../chain/testing/queries.ts';
 import { EMPTY_ANSWER, wholeAnswerOf } from '../../chain/whole-answer.ts';
-import { presentRecord } from '../../wire/present.ts';
-import { RCODE } from '../../wire/types.ts';
 import { createDns64Handler, embedAddress } from './dns64.ts';
 import type { Dns64Options } from './options.ts';
 

@@ -1,10 +1,11 @@
 /**
  * `dns64`: AAAA records made of A records.
  */
+
+import type { AddressRange } from '@portolan/dns/address-range.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseCidr } from '../../corefile/directive/go-values.ts';
-import type { AddressRange } from '../../wire/address-range.ts';
 import { createDns64Handler } from './dns64.ts';
 import type { Dns64Options } from './options.ts';
 

@@ -2,6 +2,7 @@
  * Sends each query and each response to collectors of dnstap.
  */
 import { hostname } from 'node:os';
+import { encodeMessage } from '@portolan/dns/message.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
@@ -10,7 +11,6 @@ import type { Handler, Next } from '../../chain/handler.ts';
 import { ALL_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
-import { encodeMessage } from '../../wire/message.ts';
 import { type AddQueryText, compileLogFormat, describeQuery, formatQuery } from '../log/log-format.ts';
 import type { DnstapOptions, TapOptions } from './options.ts';
 import { TapConnection } from './tap-connection.ts';

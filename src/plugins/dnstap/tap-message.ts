@@ -1,7 +1,7 @@
 /**
  * Messages of dnstap (dnstap.proto of dnstap.info), in Protocol Buffers.
  */
-import { parseAddress } from '../../wire/address.ts';
+import { parseAddress } from '@portolan/dns/address.ts';
 
 /** The kinds of messages; the other ones are of resolvers and tools. */
 export const TAP_TYPE = {

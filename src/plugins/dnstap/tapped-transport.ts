@@ -1,6 +1,8 @@
 /**
  * A transport to an upstream server that shows its queries and replies. Readers cannot go around it, so it has no `direct`.
  */
+
+import type { Message } from '@portolan/dns/types.ts';
 import type { QueryMessage } from '../../forward/transport/query-message.ts';
 import type {
   DroppedPackets,
@@ -8,7 +10,6 @@ import type {
   ExchangeEvents,
   Transport,
 } from '../../forward/transport/transport.ts';
-import type { Message } from '../../wire/types.ts';
 
 /** Gets the queries to a server, and its replies. */
 export interface ForwardTap {

@@ -1,13 +1,8 @@
 /**
  * Answers every question with the same data; as set, some answers are late, truncated or missing.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Answer, WholeAnswer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { ALL_QUESTIONS } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import type { Plugin } from '../../contract/plugin.ts';
-import { joinName, NameError, parseName, ROOT } from '../../wire/name.ts';
+
+import { joinName, NameError, parseName, ROOT } from '@portolan/dns/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -15,7 +10,13 @@ import {
   type RecordData,
   type ResourceRecord,
   TYPE,
-} from '../../wire/types.ts';
+} from '@portolan/dns/types.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Answer, WholeAnswer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { ALL_QUESTIONS } from '../../chain/match.ts';
+import type { Query } from '../../chain/query.ts';
+import type { Plugin } from '../../contract/plugin.ts';
 import type { ErraticOptions } from './options.ts';
 
 /** RFC 5737 and RFC 3849. */

@@ -5,6 +5,9 @@
  * their number: clients can cause any number of errors, and a line costs as much as an answer.
  */
 
+import { presentNameAsGo } from '@portolan/dns/go-name.ts';
+import { typeName } from '@portolan/dns/mnemonics.ts';
+import { toKey } from '@portolan/dns/name.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import { LineLimit } from '../../base/line-limit.ts';
@@ -16,9 +19,6 @@ import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import type { QueryLines } from '../../contract/services.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
-import { presentNameAsGo } from '../../wire/go-name.ts';
-import { typeName } from '../../wire/mnemonics.ts';
-import { toKey } from '../../wire/name.ts';
 import type { ErrorConsolidation, ErrorsOptions } from './options.ts';
 
 export interface ErrorsDependencies {

@@ -1,6 +1,9 @@
 /**
  * The plugin `etcd` of a server block. For SkyDNS, the source of its names outlives plans, and keeps the options of the first plan.
  */
+
+import { isWithin, joinName } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Handler } from '../../chain/handler.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
@@ -10,8 +13,6 @@ import { EtcdSource, type EtcdSourceSettings, type EtcdStats } from '../../sourc
 import { makeCoreDnsRules } from '../../sources/etcd/rules/rules.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { isWithin, joinName } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { Zone } from '../../zone/zone.ts';
 import { createEtcdHandler } from './etcd.ts';
 import { showEtcdStats } from './etcd-metrics.ts';

@@ -1,6 +1,9 @@
 /**
  * Answers names from etcd's keys, for questions that the answer table leaves to the chain.
  */
+
+import { toKey } from '@portolan/dns/name.ts';
+import { CLASS, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { describeError } from '../../base/describe-error.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
@@ -14,8 +17,6 @@ import type { ServiceLookup } from '../../sources/etcd/names/services.ts';
 import type { OutsideAnswer, OutsideQuestion } from '../../sources/etcd/rules/evaluation.ts';
 import { isReverseZone } from '../../sources/etcd/rules/rules.ts';
 import type { UnlistedLookup } from '../../sources/etcd/unlisted-names.ts';
-import { toKey } from '../../wire/name.ts';
-import { CLASS, type NameKey, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { negativeSoa, type Zone } from '../../zone/zone.ts';
 
 export interface EtcdHandlerOptions {

@@ -1,10 +1,11 @@
 /**
  * Names from the keys of an etcd.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { EtcdSettings } from '../../sources/etcd/client/settings.ts';
 import type { EtcdSourceSettings } from '../../sources/etcd/etcd-source.ts';
 import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 export type EtcdOptions = CoreDnsEtcdOptions | SkyDnsEtcdOptions;
 

@@ -1,6 +1,8 @@
 /**
  * `etcd`: names from the keys of an etcd.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
 import { ANSWER_TABLE } from '../../contract/services.ts';
@@ -10,7 +12,6 @@ import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { type EtcdEndpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import type { Credentials, TlsFiles } from '../../sources/etcd/client/settings.ts';
 import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { EtcdOptions } from './options.ts';
 
 const DEFAULT_ENDPOINT = 'http://localhost:2379';

@@ -1,11 +1,11 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import { expect, it } from 'vitest';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { namesWithin } from '../../chain/match.ts';
 import { addresses, denial, makeQuery, told } from '../../chain/testing/queries.ts';
 import { DEFAULT_PUBLICATION } from '../../table/types.ts';
-import { parseName, toKey } from '../../wire/name.ts';
-import { TYPE } from '../../wire/types.ts';
 import { withSkyDnsNames } from './skydns-names.ts';
 
 const key = (name: string) => toKey(parseName(name));

@@ -2,11 +2,12 @@
  * Names that SkyDNS treats in another way before it looks into etcd: those below stub zones, which other servers answer, and
  * `local.dns.DOMAIN` (`-local`), which has the records of another name under its own.
  */
+
+import { isWithin, toKey } from '@portolan/dns/name.ts';
+import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { joinQuestions, NO_QUESTIONS, namesWithin, type Questions } from '../../chain/match.ts';
-import { isWithin, toKey } from '../../wire/name.ts';
-import type { AbsoluteName, NameKey } from '../../wire/types.ts';
 import type { SkyDnsEtcdOptions } from './options.ts';
 
 /** @param zones of the handler */

@@ -1,9 +1,10 @@
 /**
  * Names of services in a federation: `service.namespace.federation.svc.domain`.
  */
+
+import { isWithin, splitLabels } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { isDns1035Label, isDns1123Label } from '../../kube/names/name-rules.ts';
-import { isWithin, splitLabels } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 export interface FederatedService {
   readonly service: string;

@@ -1,3 +1,4 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
@@ -6,7 +7,6 @@ import { ALL_QUESTIONS } from '../../chain/match.ts';
 import { addresses, denial, handlerOf, makeQuery, told } from '../../chain/testing/queries.ts';
 import type { ClusterPlace } from '../../kube/objects/node-places.ts';
 import type { ClusterObject } from '../../kube/objects/objects.ts';
-import { parseName, toKey } from '../../wire/name.ts';
 import { createAliasFollower } from '../aliases/alias.ts';
 import { createKubernetesHandler } from '../kubernetes/kubernetes.ts';
 import { AskableCluster } from '../kubernetes/testing/askable-cluster.ts';

@@ -2,6 +2,9 @@
  * Answers for services in a federation. The answer is the service of this cluster if it has endpoints, else the federation's name
  * for it in our zone and region. Both are aliases, which are followed.
  */
+
+import { parentOf, parseName, tryParseName } from '@portolan/dns/name.ts';
+import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
@@ -11,8 +14,6 @@ import type { Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { federationNode } from '../../kube/dialects/kube-dns/derive.ts';
 import type { ClusterPlace } from '../../kube/objects/node-places.ts';
-import { parentOf, parseName, tryParseName } from '../../wire/name.ts';
-import type { AbsoluteName, NameKey } from '../../wire/types.ts';
 import { lookUp } from '../../zone/lookup.ts';
 import { negativeSoa, type Zone } from '../../zone/zone.ts';
 import { type ClusterSource, toAnswer } from '../kubernetes/kubernetes.ts';

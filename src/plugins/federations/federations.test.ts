@@ -1,7 +1,7 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import { expect, it } from 'vitest';
 import type { NodePlaces } from '../../kube/objects/node-places.ts';
-import { parseName, toKey } from '../../wire/name.ts';
-import { TYPE } from '../../wire/types.ts';
 import { Federations } from './federations.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));

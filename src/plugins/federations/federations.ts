@@ -2,10 +2,11 @@
  * The federations that are configured now, and the nodes, whose labels give the zone and region of this cluster. Nodes are
  * watched only while a federation is configured.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import { NO_QUESTIONS, namesWithin, type Questions } from '../../chain/match.ts';
 import { nameBelow } from '../../kube/names/labels.ts';
 import { type ClusterPlace, NodePlaces } from '../../kube/objects/node-places.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { Federation, FederationSource } from './federation.ts';
 
 /** A watch that can be stopped. */

@@ -1,7 +1,7 @@
 /**
  * The settings of `federations`.
  */
-import type { NameKey } from '../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Federation } from './federation.ts';
 
 export interface FederationsOptions {

@@ -1,5 +1,5 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { expect, it } from 'vitest';
-import { parseName, toKey } from '../../wire/name.ts';
 import { hashName, NsecChain } from './denial-chains.ts';
 import { ZoneName } from './zone-name.ts';
 

@@ -2,8 +2,8 @@
  * The NSEC or NSEC3 records of a signed zone, in the order in which they cover names (RFC 4034 section 6.1, RFC 5155 section 1.3).
  */
 import { createHash } from 'node:crypto';
-import { encodeName } from '../../wire/name.ts';
-import type { NameKey, ResourceRecord } from '../../wire/types.ts';
+import { encodeName } from '@portolan/dns/name.ts';
+import type { NameKey, ResourceRecord } from '@portolan/dns/types.ts';
 import type { ZoneName } from './zone-name.ts';
 
 export const TYPE_NSEC = 47;

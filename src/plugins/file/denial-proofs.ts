@@ -2,8 +2,8 @@
  * The records that show a validator why an answer has no records of a name, or why a wildcard made them (RFC 4035 section 3.1.3,
  * RFC 5155 section 7.2).
  */
-import { isWithin, joinName, parentOf, toKey } from '../../wire/name.ts';
-import { type NameKey, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { isWithin, joinName, parentOf, toKey } from '@portolan/dns/name.ts';
+import { type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import {
   type DenialChain,
   Nsec3Chain,

@@ -1,4 +1,7 @@
 import { join } from 'node:path';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { OPCODE, RCODE } from '@portolan/dns/types.ts';
 import { expect, it } from 'vitest';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
@@ -9,9 +12,6 @@ import type { Chain } from '../../chain/handler.ts';
 import { Query } from '../../chain/query.ts';
 import { addresses, CLIENT, makeQuery } from '../../chain/testing/queries.ts';
 import { NOTHING_RESTORED } from '../../deviations/table.ts';
-import { parseName, toKey } from '../../wire/name.ts';
-import { presentRecord } from '../../wire/present.ts';
-import { OPCODE, RCODE } from '../../wire/types.ts';
 import { File } from './file.ts';
 
 const key = (name: string) => toKey(parseName(name));

@@ -2,6 +2,8 @@
  * Answers from zone files, and follows their changes.
  */
 
+import { parentOf } from '@portolan/dns/name.ts';
+import { type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
@@ -10,8 +12,6 @@ import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
-import { parentOf } from '../../wire/name.ts';
-import { type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
 import type { TransferSource } from '../transfer/transfer-source.ts';
 import { NotifyLog } from './notify-log.ts';
 import type { FileOptions, FileZone } from './options.ts';

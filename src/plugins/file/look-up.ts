@@ -4,7 +4,7 @@
  *
  * Aliases are followed inside the zone; for names elsewhere the whole server is asked.
  */
-import { isWithin, joinName, parentOf, ROOT, splitLabels, toKey, tryParseName } from '../../wire/name.ts';
+import { isWithin, joinName, parentOf, ROOT, splitLabels, toKey, tryParseName } from '@portolan/dns/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -13,7 +13,7 @@ import {
   type RecordData,
   type ResourceRecord,
   TYPE,
-} from '../../wire/types.ts';
+} from '@portolan/dns/types.ts';
 import { TYPE_NSEC } from './denial-chains.ts';
 import type { ZoneAnswerRules } from './zone-answer-rules.ts';
 import type { ZoneName } from './zone-name.ts';

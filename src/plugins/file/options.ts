@@ -1,7 +1,7 @@
 /**
  * Zones from master files (RFC 1035 section 5).
  */
-import type { NameKey } from '../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 
 export interface FileOptions {
   /** If a zone is named twice, the last file counts. */

@@ -1,6 +1,8 @@
 /**
  * `file`: zones from master files.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import { rotateAddresses } from '../../chain/handler.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
@@ -9,7 +11,6 @@ import { fallthroughZones, zonesOrBlock } from '../../corefile/directive/directi
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { checkZoneFile } from '../../corefile/directive/zone-file-check.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { Transfer } from '../transfer/transfer.ts';
 import { File } from './file.ts';
 import type { FileOptions, FileZone } from './options.ts';

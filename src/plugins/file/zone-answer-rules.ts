@@ -1,8 +1,9 @@
 /**
  * How plugins that serve zones answer, as far as restored deviations decide it: found once for each plugin, not for each query.
  */
+
+import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '@portolan/dns/response-size.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
-import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
 
 export interface ZoneAnswerRules {
   /** Octets of a response over UDP at most, whatever the client offers. */

@@ -1,12 +1,13 @@
 /**
  * Answers from the names of a zone, for all plugins that serve zones.
  */
+
+import { type NameKey, type Question, RCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import { type NameKey, type Question, RCODE, TYPE } from '../../wire/types.ts';
 import { type ElsewhereAnswer, type FileAnswer, FileLookUp, type FileResult } from './look-up.ts';
 import type { NotifyLog } from './notify-log.ts';
 import type { ZoneAnswerRules } from './zone-answer-rules.ts';

@@ -1,8 +1,8 @@
 /**
  * All records of one name of a zone file.
  */
-import { typeOfData } from '../../wire/record-data.ts';
-import type { NameKey, ResourceRecord } from '../../wire/types.ts';
+import { typeOfData } from '@portolan/dns/record-data.ts';
+import type { NameKey, ResourceRecord } from '@portolan/dns/types.ts';
 
 const TYPE_RRSIG = 46;
 const NO_RECORDS: readonly ResourceRecord[] = [];

@@ -1,9 +1,9 @@
 /**
  * The names of a zone file, and their records.
  */
-import { parentOf, splitLabels, toKey } from '../../wire/name.ts';
-import { typeOfData } from '../../wire/record-data.ts';
-import { type NameKey, type RecordData, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { parentOf, splitLabels, toKey } from '@portolan/dns/name.ts';
+import { typeOfData } from '@portolan/dns/record-data.ts';
+import { type NameKey, type RecordData, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { TYPE_NSEC3 } from './denial-chains.ts';
 import { DenialProofs } from './denial-proofs.ts';
 import { coveredType, ZoneName } from './zone-name.ts';

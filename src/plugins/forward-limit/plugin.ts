@@ -1,10 +1,11 @@
 /**
  * `forward-limit`: SkyDNS's `-ndots` and `-no-rec`. Names with too few labels are not forwarded.
  */
+
+import { countLabels } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { countLabels } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 export interface ForwardLimitOptions {
   /** Names with fewer labels are refused; infinite: all names are refused. */

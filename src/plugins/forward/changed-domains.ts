@@ -1,10 +1,11 @@
 /**
  * The names that two lists of forwarding rules may send to different servers.
  */
+
+import { parentOf, ROOT } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { ForwardRule, ForwardTarget, RuleMatch } from '../../forward/forward-plan.ts';
 import { formatUpstream } from '../../forward/upstream-address.ts';
-import { parentOf, ROOT } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 /** Each domain needs a search of all cached answers: for more domains than this, drop all answers. */
 const MAX_DOMAINS = 64;

@@ -1,6 +1,8 @@
 /**
  * A transport that counts the main thread's queries to a server, and its replies.
  */
+
+import { wholeRcodeOf } from '@portolan/dns/edns.ts';
 import type { Clock } from '../../base/clock.ts';
 import type {
   Exchange,
@@ -8,7 +10,6 @@ import type {
   Transport,
   TransportProtocol,
 } from '../../forward/transport/transport.ts';
-import { wholeRcodeOf } from '../../wire/edns.ts';
 import type { ServerEvents } from './forward-metrics.ts';
 
 export interface CountedOptions {

@@ -1,8 +1,8 @@
+import { type Message, type RecordData, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../chain/answer.ts';
 import { composeChain } from '../../chain/handler.ts';
 import { addresses, denial, handlerOf, makeQuery, record, told } from '../../chain/testing/queries.ts';
-import { type Message, type RecordData, TYPE } from '../../wire/types.ts';
 import { createTypeFilter, hideTypes } from './filtered-types.ts';
 
 const V4: RecordData = { kind: 'A', address: '192.0.2.1' };

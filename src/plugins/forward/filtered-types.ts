@@ -4,12 +4,13 @@
  *
  * As in dnsmasq, ANY does not mean all types: it limits answers to ANY to types that people still need (RFC 8482 section 4.3).
  */
+
+import { typeOfData } from '@portolan/dns/record-data.ts';
+import { type Message, type NameKey, type Question, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
-import { typeOfData } from '../../wire/record-data.ts';
-import { type Message, type NameKey, type Question, type ResourceRecord, TYPE } from '../../wire/types.ts';
 
 export type FilteredTypes = ReadonlySet<number>;
 

@@ -1,8 +1,9 @@
 /**
  * The metrics of `forward`, under CoreDNS's names.
  */
+
+import { rcodeName } from '@portolan/dns/mnemonics.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
-import { rcodeName } from '../../wire/mnemonics.ts';
 
 /** Seconds. */
 const BUCKETS = Array.from({ length: 16 }, (_, power) => 0.00025 * 2 ** power);

@@ -1,3 +1,6 @@
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
+import { type Message, OPCODE, RCODE } from '@portolan/dns/types.ts';
 import { expect, it } from 'vitest';
 import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
@@ -9,9 +12,6 @@ import { ALL_RESTORED, NOTHING_RESTORED } from '../../deviations/table.ts';
 import { ForwardTally } from '../../forward/forward-tally.ts';
 import { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
-import { decodeMessage } from '../../wire/message.ts';
-import { parseName, ROOT, toKey } from '../../wire/name.ts';
-import { type Message, OPCODE, RCODE } from '../../wire/types.ts';
 import { compileDirective, type ForwardDirective } from './directive.ts';
 import { Forward } from './forward.ts';
 import { hedgeRoute } from './options.ts';

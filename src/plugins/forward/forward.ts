@@ -1,6 +1,9 @@
 /**
  * Asks the servers of its routes, by `Forwarder`, for all front ends.
  */
+
+import { isWithin } from '@portolan/dns/name.ts';
+import { type NameKey, type Question, RCODE } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
 import { namesWithin } from '../../chain/match.ts';
@@ -8,8 +11,6 @@ import type { Query } from '../../chain/query.ts';
 import { DIRECT_SERVERS, type DirectServers } from '../../chain/reader-forwarding.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import type { Plugin } from '../../contract/plugin.ts';
-import { isWithin } from '../../wire/name.ts';
-import { type NameKey, type Question, RCODE } from '../../wire/types.ts';
 import { inspectForwarders } from './inspected-forwarders.ts';
 import type { ForwardOptions, ForwardRoute } from './options.ts';
 import { type RouteDependencies, ServingRoute } from './route.ts';

@@ -1,11 +1,12 @@
 /**
  * Resolves names as every query is resolved: for upstream servers that are given by name.
  */
+
+import { CLASS, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
 import { createOwnQuery } from '../../chain/own-query.ts';
 import type { ResolveName } from '../../forward/named-servers.ts';
-import { CLASS, type ResourceRecord, TYPE } from '../../wire/types.ts';
 
 const PLAIN = { dnssecOk: false, checkingDisabled: false };
 

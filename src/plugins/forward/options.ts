@@ -1,12 +1,13 @@
 /**
  * Questions that go to other servers: routes as data.
  */
+
+import { ROOT } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { AdmissionLimits } from '../../forward/admission/admission.ts';
 import type { CoreDnsTerms } from '../../forward/coredns-profile.ts';
 import type { ForwardPlan } from '../../forward/forward-plan.ts';
 import type { HealthPolicy } from '../../forward/upstream/health-checks.ts';
-import { ROOT } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { FilteredTypes } from './filtered-types.ts';
 
 export interface ForwardOptions {

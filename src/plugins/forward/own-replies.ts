@@ -1,6 +1,11 @@
 /**
  * Replies as clients of our own front ends get them: changed and judged before clients and the cache get them, with our own flags.
  */
+
+import { wholeRcodeOf } from '@portolan/dns/edns.ts';
+import { EXTENDED_ERROR, passedErrorsOf } from '@portolan/dns/extended-error.ts';
+import { ROOT } from '@portolan/dns/name.ts';
+import type { Message } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
@@ -16,10 +21,6 @@ import {
 } from '../../forward/forward-reply.ts';
 import type { ForwardQuestion, ForwardReply } from '../../forward/forwarder.ts';
 import type { CachedAnswer } from '../../table/types.ts';
-import { wholeRcodeOf } from '../../wire/edns.ts';
-import { EXTENDED_ERROR, passedErrorsOf } from '../../wire/extended-error.ts';
-import { ROOT } from '../../wire/name.ts';
-import type { Message } from '../../wire/types.ts';
 import type { OwnAnswers } from '../cache/own-answers.ts';
 import { listChangedDomains } from './changed-domains.ts';
 import { type FilteredTypes, hideTypes } from './filtered-types.ts';

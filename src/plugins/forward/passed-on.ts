@@ -5,12 +5,13 @@
  * An answer that no datagram carries makes its question dear, over TCP above all. So equal questions of one second share it: the first
  * one over TCP fetches it, or the second one over UDP.
  */
+
+import { DEFAULT_UDP_SIZE } from '@portolan/dns/response-size.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Query } from '../../chain/query.ts';
 import { type QuestionKey, toCachedQuestion } from '../../forward/question-key.ts';
 import { type QuestionText, textOfQuestion } from '../../forward/question-text.ts';
 import type { CachedAnswer } from '../../table/types.ts';
-import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
 
 /** How long equal questions share an answer. */
 const SHARED_SECONDS = 1;

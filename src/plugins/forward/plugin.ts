@@ -1,6 +1,8 @@
 /**
  * `forward`: questions that go to other servers.
  */
+
+import { ROOT } from '@portolan/dns/name.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
@@ -8,7 +10,6 @@ import { ANSWER_TABLE, BLOCK, FORWARDING, PLAN } from '../../contract/services.t
 import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseZones } from '../../corefile/keys/zone-name.ts';
-import { ROOT } from '../../wire/name.ts';
 import { Cache } from '../cache/cache.ts';
 import { Dnstap } from '../dnstap/dnstap.ts';
 import { compileDirective, type ForwardDirective } from './directive.ts';

@@ -1,6 +1,8 @@
 /**
  * The properties in the block of a `forward`.
  */
+
+import { ROOT } from '@portolan/dns/name.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import type { DirectiveContext, Draft } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
@@ -13,7 +15,6 @@ import {
 } from '../../corefile/directive/go-values.ts';
 import { exactRcodeOf } from '../../corefile/directive/type-names.ts';
 import { parseZone, parseZones } from '../../corefile/keys/zone-name.ts';
-import { ROOT } from '../../wire/name.ts';
 import type { ForwardDirective } from './directive.ts';
 
 const DURATION_REMEDY = 'Give a duration such as 10s.';

@@ -3,6 +3,9 @@
  *
  * Servers outlive plans, with all their state: the same route of the next plan takes over the `Forwarder`.
  */
+
+import { isWithin } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
@@ -24,8 +27,6 @@ import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
 import type { Upstream } from '../../forward/upstream/upstream.ts';
 import { formatUpstream } from '../../forward/upstream-address.ts';
-import { isWithin } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { OwnAnswers } from '../cache/own-answers.ts';
 import { countForwarding, type ForwardMetrics } from './forward-metrics.ts';
 import { openServer, type TapServer } from './open-upstreams.ts';

@@ -5,6 +5,19 @@
  * EDNS options that servers may act on are passed on. Queries that do not ask for records go on as they came. Where
  * `own-query` is restored all of them do, and where `forward-equal-questions` is, each goes by itself.
  */
+
+import { passedErrorsOf } from '@portolan/dns/extended-error.ts';
+import { isWithin, ROOT, toKey } from '@portolan/dns/name.ts';
+import { encodePassedOn } from '@portolan/dns/passing-options.ts';
+import { wantsAuthenticData } from '@portolan/dns/query.ts';
+import {
+  type AbsoluteName,
+  CLASS,
+  type Edns,
+  type Message,
+  OPCODE,
+  type ResourceRecord,
+} from '@portolan/dns/types.ts';
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Query } from '../../chain/query.ts';
 import { messageToAnswer } from '../../chain/whole-answer.ts';
@@ -13,18 +26,6 @@ import { extendedErrorOfFailure, type ForwardFailure } from '../../forward/forwa
 import type { ForwardQuestion, ForwardReply } from '../../forward/forwarder.ts';
 import { describeFailure, findLocalAddress } from '../../forward/network-errors.ts';
 import { type PassedOnBy, writeReceived } from '../../forward/transport/query-message.ts';
-import { passedErrorsOf } from '../../wire/extended-error.ts';
-import { isWithin, ROOT, toKey } from '../../wire/name.ts';
-import { encodePassedOn } from '../../wire/passing-options.ts';
-import { wantsAuthenticData } from '../../wire/query.ts';
-import {
-  type AbsoluteName,
-  CLASS,
-  type Edns,
-  type Message,
-  OPCODE,
-  type ResourceRecord,
-} from '../../wire/types.ts';
 import type { ForwardMetrics } from './forward-metrics.ts';
 import type { ReplyForm } from './options.ts';
 import type { RouteReplies } from './route-replies.ts';

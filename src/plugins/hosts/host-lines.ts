@@ -4,10 +4,11 @@
  * Each of the two texts has wildcards of its own: where it lacks addresses of a family for a name, those of `*` in place of the first
  * label count.
  */
+
+import { encodeName, parentOf, splitLabels } from '@portolan/dns/name.ts';
+import { isWildcardName, keyOfWire } from '@portolan/dns/name-wire.ts';
+import type { NameKey, WireName } from '@portolan/dns/types.ts';
 import type { HostNames } from '../../records/hosts/host-names.ts';
-import { encodeName, parentOf, splitLabels } from '../../wire/name.ts';
-import { isWildcardName, keyOfWire } from '../../wire/name-wire.ts';
-import type { NameKey, WireName } from '../../wire/types.ts';
 
 export type HostsFamily = 'ipv4' | 'ipv6';
 

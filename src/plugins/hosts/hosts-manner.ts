@@ -1,9 +1,10 @@
 /**
  * How CoreDNS reads hosts files. Lines without an address and a name, and words that are no names, are ignored without a word.
  */
+
+import { parseAddress, unmapAddress } from '@portolan/dns/address.ts';
+import { encodeName, tryParseKey } from '@portolan/dns/name.ts';
 import type { HostsManner } from '../../sources/hosts/hosts-manner.ts';
-import { parseAddress, unmapAddress } from '../../wire/address.ts';
-import { encodeName, tryParseKey } from '../../wire/name.ts';
 
 export const COREDNS_HOSTS: HostsManner = {
   readAddress,

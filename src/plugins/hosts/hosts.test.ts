@@ -1,6 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { silentLog } from '../../base/log.ts';
 import { MetricRegistry } from '../../base/metrics/registry.ts';
@@ -13,9 +16,6 @@ import { composeRecords } from '../../records/cluster-composer.ts';
 import { TableReader } from '../../table/reader.ts';
 import { DEFAULT_VIEW, VERDICT } from '../../table/types.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { decodeMessage, encodeMessage } from '../../wire/message.ts';
-import { parseName, ROOT, toKey } from '../../wire/name.ts';
-import { presentRecord } from '../../wire/present.ts';
 import { Hosts } from './hosts.ts';
 import type { HostsOptions } from './options.ts';
 

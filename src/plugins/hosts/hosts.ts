@@ -1,6 +1,11 @@
 /**
  * Answers names and addresses from a hosts file and from lines in the configuration, and follows changes of the file.
  */
+
+import { formatAddress } from '@portolan/dns/address.ts';
+import { encodeName, ROOT } from '@portolan/dns/name.ts';
+import { isWithinZone } from '@portolan/dns/name-text.ts';
+import { CLASS, type NameKey, type RecordData, TYPE, type WireName } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
@@ -21,10 +26,6 @@ import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { formatAddress } from '../../wire/address.ts';
-import { encodeName, ROOT } from '../../wire/name.ts';
-import { isWithinZone } from '../../wire/name-text.ts';
-import { CLASS, type NameKey, type RecordData, TYPE, type WireName } from '../../wire/types.ts';
 import { HostLines } from './host-lines.ts';
 import { COREDNS_HOSTS } from './hosts-manner.ts';
 import type { HostsOptions } from './options.ts';

@@ -1,7 +1,7 @@
 /**
  * Names and addresses from a hosts file and from lines in the configuration.
  */
-import type { NameKey } from '../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 
 export interface HostsOptions {
   /** As given, behind the path of `root` if it is relative. It may be missing, now or later. */

@@ -2,14 +2,15 @@
  * Names of a hosts file that need nodes of the answer table: readers compose the answers of all others. Nodes leave to the chain what
  * they cannot answer.
  */
+
+import { formatAddress } from '@portolan/dns/address.ts';
+import { encodeName } from '@portolan/dns/name.ts';
+import { isWildcardName, keyOfWire } from '@portolan/dns/name-wire.ts';
+import { type NameKey, type RecordData, TYPE, type WireName } from '@portolan/dns/types.ts';
 import { isWithinAny } from '../../chain/match.ts';
 import type { PublishedNames } from '../../sources/local/local-publication.ts';
 import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';
 import type { Below, NameNode, ZoneId } from '../../table/types.ts';
-import { formatAddress } from '../../wire/address.ts';
-import { encodeName } from '../../wire/name.ts';
-import { isWildcardName, keyOfWire } from '../../wire/name-wire.ts';
-import { type NameKey, type RecordData, TYPE, type WireName } from '../../wire/types.ts';
 import { compileNode } from '../../zone/compile.ts';
 import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
 import { type RecordSet, recordSet } from '../../zone/record-set.ts';

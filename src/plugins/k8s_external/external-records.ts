@@ -1,14 +1,14 @@
 /**
  * The records of the names in an external zone.
  */
-import { tryParseName } from '../../wire/name.ts';
+import { tryParseName } from '@portolan/dns/name.ts';
 import {
   type AbsoluteName,
   CLASS,
   type NameKey,
   type RecordData,
   type ResourceRecord,
-} from '../../wire/types.ts';
+} from '@portolan/dns/types.ts';
 import type { ReachedPort } from './reached-services.ts';
 
 /** Seconds. */

@@ -1,17 +1,18 @@
 /**
  * An external zone: its apex, its name server, and all its records for transfers.
  */
-import type { Answer } from '../../chain/answer.ts';
-import { canonicalAddresses } from '../../kube/names/endpoints.ts';
-import type { NamespacedName } from '../../kube/records/record-views.ts';
-import { countLabels, isWithin, parseName, splitLabels } from '../../wire/name.ts';
+
+import { countLabels, isWithin, parseName, splitLabels } from '@portolan/dns/name.ts';
 import {
   type AbsoluteName,
   type NameKey,
   type Question,
   type ResourceRecord,
   TYPE,
-} from '../../wire/types.ts';
+} from '@portolan/dns/types.ts';
+import type { Answer } from '../../chain/answer.ts';
+import { canonicalAddresses } from '../../kube/names/endpoints.ts';
+import type { NamespacedName } from '../../kube/records/record-views.ts';
 import type { StartOfAuthority } from '../../zone/zone.ts';
 import type { ExposedCluster } from '../kubernetes/kubernetes-plugin.ts';
 import {

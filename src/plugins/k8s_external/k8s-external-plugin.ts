@@ -2,6 +2,9 @@
  * Answers for services of a cluster at the addresses that clients outside it reach.
  */
 
+import { addressOfReverseName } from '@portolan/dns/address.ts';
+import { isWithin } from '@portolan/dns/name.ts';
+import { type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
@@ -9,9 +12,6 @@ import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
-import { addressOfReverseName } from '../../wire/address.ts';
-import { isWithin } from '../../wire/name.ts';
-import { type NameKey, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { askOutside } from '../kubernetes/ask-outside.ts';
 import { type ExposedCluster, Kubernetes } from '../kubernetes/kubernetes-plugin.ts';
 import { ChangeNotices } from '../transfer/change-notices.ts';

@@ -1,3 +1,5 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../base/log.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
@@ -7,8 +9,6 @@ import { addresses, makeQuery } from '../../chain/testing/queries.ts';
 import type { RestorableId } from '../../deviations/table.ts';
 import type { EndpointsObject, ServiceObject } from '../../kube/objects/objects.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { parseName, toKey } from '../../wire/name.ts';
-import { presentRecord } from '../../wire/present.ts';
 import { Kubernetes } from '../kubernetes/kubernetes-plugin.ts';
 import type { KubernetesOptions } from '../kubernetes/options.ts';
 import { K8sExternal } from './k8s-external-plugin.ts';

@@ -1,7 +1,7 @@
 /**
  * Zones with the addresses at which clients outside the cluster reach its services.
  */
-import type { NameKey } from '../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 
 export interface K8sExternalOptions {
   /** At least one; PTR records lead to names in the first. */

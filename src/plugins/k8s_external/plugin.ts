@@ -1,11 +1,12 @@
 /**
  * `k8s_external`: services of a cluster for clients outside it.
  */
+
+import { tryParseKey } from '@portolan/dns/name.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { PLAN } from '../../contract/services.ts';
 import { type Draft, fallthroughZones, readTtl, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { tryParseKey } from '../../wire/name.ts';
 import type { K8sExternalOptions } from './options.ts';
 
 const MAX_TTL = 3600;

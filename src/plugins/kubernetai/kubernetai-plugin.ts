@@ -1,13 +1,14 @@
 /**
  * Several clusters, which are asked one after the other: what one passes on by its `fallthrough`, the next may have.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import type { Plugin } from '../../contract/plugin.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { Kubernetes, type KubernetesDependencies } from '../kubernetes/kubernetes-plugin.ts';
 import type { KubernetesOptions } from '../kubernetes/options.ts';
 import type { TransferableZone, TransferSource } from '../transfer/transfer-source.ts';

@@ -1,3 +1,6 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { expect, it } from 'vitest';
 import { silentLog } from '../../base/log.ts';
 import { MetricRegistry } from '../../base/metrics/registry.ts';
@@ -6,9 +9,6 @@ import type { Answer } from '../../chain/answer.ts';
 import { addresses, makeQuery } from '../../chain/testing/queries.ts';
 import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { parseName, toKey } from '../../wire/name.ts';
-import { presentRecord } from '../../wire/present.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { clustersIn } from '../kubernetes/inspected-cluster.ts';
 import type { KubernetesOptions } from '../kubernetes/options.ts';
 import { Kubernetai } from './kubernetai-plugin.ts';

@@ -1,11 +1,12 @@
 /**
  * Asks the whole server for a name that an answer about a cluster leads to.
  */
+
+import type { Reply } from '@portolan/dns/query.ts';
+import type { Question } from '@portolan/dns/types.ts';
 import type { Chain } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
-import type { Reply } from '../../wire/query.ts';
-import type { Question } from '../../wire/types.ts';
 
 /** Maximum depth of queries that lead to one another. */
 const MAX_DEPTH = 8;

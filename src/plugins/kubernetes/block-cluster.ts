@@ -1,10 +1,11 @@
 /**
  * How other plugins find the cluster of their block. It is apart from the plugin, whose code blocks without a cluster do not load.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Handler } from '../../chain/handler.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { ClusterSource } from './kubernetes.ts';
 
 export abstract class BlockCluster implements Plugin {

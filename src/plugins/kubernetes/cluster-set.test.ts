@@ -2,13 +2,13 @@
  * The names of a cluster set: sections of the Multicluster DNS specification of Kubernetes, and what CoreDNS does.
  */
 
+import { presentRecord } from '@portolan/dns/present.ts';
+import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import type { EndpointsObject, ServiceObject } from '../../kube/objects/objects.ts';
 import { arbitraryObjects, LIKELY_NAMES } from '../../kube/testing/arbitrary-objects.ts';
-import { presentRecord } from '../../wire/present.ts';
-import { RCODE, TYPE } from '../../wire/types.ts';
 import { findClusterLabels } from './cluster-set.ts';
 import { AskableCluster, question } from './testing/askable-cluster.ts';
 

@@ -3,6 +3,7 @@
  * table, whose services are imports.
  */
 
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { PluginContext } from '../../contract/plugin.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
 import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
@@ -10,7 +11,6 @@ import { Cluster } from '../../kube/publish/cluster.ts';
 import type { ClusterLabels } from '../../kube/publish/model-options.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { KubernetesOptions } from './options.ts';
 
 export interface ClusterSetDependencies extends Pick<PluginContext, 'clock' | 'log'> {

@@ -1,3 +1,5 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
@@ -8,8 +10,6 @@ import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
 import type { ClusterObject, ServiceObject } from '../../kube/objects/objects.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { parseName, toKey } from '../../wire/name.ts';
-import { presentRecord } from '../../wire/present.ts';
 import { ClusterZones } from './cluster-zones.ts';
 import type { KubernetesOptions } from './options.ts';
 

@@ -3,14 +3,14 @@
  * namespaces and fall through.
  */
 
+import { isWithin, splitLabels, toKey } from '@portolan/dns/name.ts';
+import { CLASS, type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Next } from '../../chain/handler.ts';
 import { isWithinAny } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
-import { isWithin, splitLabels, toKey } from '../../wire/name.ts';
-import { CLASS, type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { lookUp, type ZoneAnswer } from '../../zone/lookup.ts';
 import type { NameSource } from '../../zone/node.ts';
 import { negativeSoa, type Zone } from '../../zone/zone.ts';

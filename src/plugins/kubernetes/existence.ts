@@ -1,9 +1,10 @@
 /**
  * Which names of a cluster exist: by the DNS standards, or as CoreDNS takes it where deviations are restored.
  */
+
+import { type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import { type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import type { ZoneAnswer } from '../../zone/lookup.ts';
 import type { Zone } from '../../zone/zone.ts';
 

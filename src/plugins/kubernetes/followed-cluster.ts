@@ -5,6 +5,8 @@
 
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { isWithin, ROOT } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
@@ -26,8 +28,6 @@ import { followedNode } from '../../kube/publish/nodes-use.ts';
 import type { SnapshotKeeper } from '../../sources/snapshot/snapshot-keeper.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { isWithin, ROOT } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { observeRequests } from './api-requests.ts';
 import { ClusterSet } from './cluster-set.ts';
 import { ExternalServices } from './external-services.ts';

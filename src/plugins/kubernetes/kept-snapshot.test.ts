@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { TYPE } from '@portolan/dns/types.ts';
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { readSnapshot, writeSnapshot } from '../../sources/snapshot/snapshot-file.ts';
-import { TYPE } from '../../wire/types.ts';
 import { keepSnapshot, restoreSnapshot } from './kept-snapshot.ts';
 import { AskableCluster, question } from './testing/askable-cluster.ts';
 

@@ -1,3 +1,4 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { expect, it } from 'vitest';
 import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
@@ -5,7 +6,6 @@ import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { parseName, toKey } from '../../wire/name.ts';
 import { Kubernetes } from './kubernetes-plugin.ts';
 import type { KubernetesOptions } from './options.ts';
 

@@ -1,6 +1,9 @@
 /**
  * `kubernetes` of a Corefile: follows a cluster, and answers for its names.
  */
+
+import { isWithin } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { AnswerTtlBounds, Chain, Handler } from '../../chain/handler.ts';
 import { namesWithin } from '../../chain/match.ts';
 import type { FactSource } from '../../chain/query.ts';
@@ -8,8 +11,6 @@ import type { PluginInspection } from '../../contract/inspection.ts';
 import type { Plugin } from '../../contract/plugin.ts';
 import type { PodSearches } from '../../kube/names/pod-searches.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
-import { isWithin } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { ChangeNotices } from '../transfer/change-notices.ts';
 import type { TransferableZone, TransferSource } from '../transfer/transfer-source.ts';
 import type { ClusterSet } from './cluster-set.ts';

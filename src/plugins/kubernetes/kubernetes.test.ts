@@ -1,3 +1,4 @@
+import { parseName } from '@portolan/dns/name.ts';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
@@ -5,7 +6,6 @@ import type { Answer } from '../../chain/answer.ts';
 import { composeChain, type Handler } from '../../chain/handler.ts';
 import { addresses, denial, handlerOf, makeQuery, record, told } from '../../chain/testing/queries.ts';
 import type { ClusterObject } from '../../kube/objects/objects.ts';
-import { parseName } from '../../wire/name.ts';
 import { createAliasFollower } from '../aliases/alias.ts';
 import { createKubernetesHandler } from './kubernetes.ts';
 import { AskableCluster, type DialectName } from './testing/askable-cluster.ts';

@@ -1,13 +1,14 @@
 /**
  * Answers for the names of the cluster, from its objects.
  */
+
+import { EXTENDED_ERROR } from '@portolan/dns/extended-error.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS, type Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import type { KubernetesNames } from '../../kube/publish/names.ts';
 import { DEFAULT_PUBLICATION } from '../../table/types.ts';
-import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
 import { lookUp, type ZoneAnswer } from '../../zone/lookup.ts';
 import { type NameSource, setOf } from '../../zone/node.ts';
 import { recordsOf } from '../../zone/record-set.ts';

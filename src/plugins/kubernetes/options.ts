@@ -1,10 +1,11 @@
 /**
  * The zone of a Kubernetes cluster.
  */
+
+import type { AddressRange } from '@portolan/dns/address-range.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { ClusterOptions } from '../../kube/publish/cluster.ts';
 import type { NodesUse } from '../../kube/publish/nodes-use.ts';
-import type { AddressRange } from '../../wire/address-range.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 export type AnyClusterOptions = KubernetesOptions | ProcessClusterOptions;
 

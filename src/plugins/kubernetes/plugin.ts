@@ -1,6 +1,8 @@
 /**
  * `kubernetes`: the zone of a cluster. It follows the cluster that a directive names; the server fills that of `serve` and `kube-dns`.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import {
   type DirectiveContext,
@@ -13,7 +15,6 @@ import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/d
 import { parseFloatingPoint, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import { findSelectorFault } from '../../corefile/directive/label-selector.ts';
 import { isReverseZone, parseZones } from '../../corefile/keys/zone-name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { AnyClusterOptions, KubernetesApi, KubernetesOptions } from './options.ts';
 
 const MAX_TTL = 3600;

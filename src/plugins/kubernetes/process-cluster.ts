@@ -2,6 +2,8 @@
  * The cluster of the process, which the server fills with objects, from an API server or from manifests. It outlives plans, and keeps the
  * options of the first plan, except which names it passes on.
  */
+
+import { type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { namesWithin, type Questions } from '../../chain/match.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
@@ -9,7 +11,6 @@ import { Lasting } from '../../contract/lasting.ts';
 import type { PluginContext } from '../../contract/plugin.ts';
 import { ANSWER_TABLE } from '../../contract/services.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
-import { type NameKey, TYPE } from '../../wire/types.ts';
 import { BlockCluster } from './block-cluster.ts';
 import { inspectCluster } from './inspected-cluster.ts';
 import { createKubernetesHandler } from './kubernetes.ts';

@@ -1,10 +1,10 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { describe, expect, it } from 'vitest';
 import { Query } from '../../chain/query.ts';
 import { CLIENT, makeQuery } from '../../chain/testing/queries.ts';
 import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import { PodIdentities } from '../../kube/names/pod-identities.ts';
 import type { PodObject } from '../../kube/objects/objects.ts';
-import { parseName, toKey } from '../../wire/name.ts';
 import { QueryFacts } from './query-facts.ts';
 
 const ZONES = ['cluster.local.', 'in-addr.arpa.'].map((zone) => toKey(parseName(zone)));

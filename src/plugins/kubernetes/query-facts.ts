@@ -2,13 +2,13 @@
  * Facts about queries under CoreDNS's labels: which pod asks, and what the name is in the cluster.
  */
 
+import { countLabels, isWithin, splitLabels } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { FactSource, Query } from '../../chain/query.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
 import { ZONE_LABEL } from '../../kube/dialects/coredns/zonal-names.ts';
 import { canonicalAddress } from '../../kube/names/endpoints.ts';
 import type { PodIdentities, PodIdentity } from '../../kube/names/pod-identities.ts';
-import { countLabels, isWithin, splitLabels } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 const PREFIX = 'kubernetes/';
 const CLIENT_LABEL = 'client-label/';

@@ -2,19 +2,20 @@
  * All records of a cluster's zone, for transfers. They are those of CoreDNS: names of endpoints of services without an address of their
  * own, and of no others.
  */
-import { type Endpoint, endpointLabel } from '../../kube/names/endpoints.ts';
-import { externalTarget } from '../../kube/names/external-target.ts';
-import type { ServiceObject, ServicePort } from '../../kube/objects/objects.ts';
-import type { ClusterContents } from '../../kube/records/cluster-contents.ts';
-import type { NamespacedName } from '../../kube/records/record-views.ts';
-import { tryParseName } from '../../wire/name.ts';
+
+import { tryParseName } from '@portolan/dns/name.ts';
 import {
   type AbsoluteName,
   CLASS,
   type NameKey,
   type RecordData,
   type ResourceRecord,
-} from '../../wire/types.ts';
+} from '@portolan/dns/types.ts';
+import { type Endpoint, endpointLabel } from '../../kube/names/endpoints.ts';
+import { externalTarget } from '../../kube/names/external-target.ts';
+import type { ServiceObject, ServicePort } from '../../kube/objects/objects.ts';
+import type { ClusterContents } from '../../kube/records/cluster-contents.ts';
+import type { NamespacedName } from '../../kube/records/record-views.ts';
 
 export interface TransferredZoneParts {
   readonly apex: NameKey;

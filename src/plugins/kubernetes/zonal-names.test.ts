@@ -1,11 +1,12 @@
 /**
  * Names that select the endpoints of a headless service by topology zone.
  */
+
+import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { EndpointZones } from '../../kube/names/endpoint-zones.ts';
 import { bothSinks } from '../../kube/objects/both-sinks.ts';
 import type { EndpointsObject, ServiceObject } from '../../kube/objects/objects.ts';
-import { RCODE, TYPE } from '../../wire/types.ts';
 import { AskableCluster, question } from './testing/askable-cluster.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;

@@ -2,8 +2,8 @@
  * Several zones with the same names. Questions are translated to the domain that the cluster's names are derived for, and its
  * answers back to the zone of the question.
  */
-import { isWithin, ROOT, toKey } from '../../wire/name.ts';
-import type { AbsoluteName, NameKey, RecordData, ResourceRecord } from '../../wire/types.ts';
+import { isWithin, ROOT, toKey } from '@portolan/dns/name.ts';
+import type { AbsoluteName, NameKey, RecordData, ResourceRecord } from '@portolan/dns/types.ts';
 
 export interface ZoneTranslation {
   /** Translates a name of the zone to the cluster's domain. */

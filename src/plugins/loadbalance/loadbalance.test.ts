@@ -1,4 +1,7 @@
 import { writeFile } from 'node:fs/promises';
+import { parseName } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
@@ -7,9 +10,6 @@ import { waitUntil } from '../../base/testing/wait-until.ts';
 import type { Answer } from '../../chain/answer.ts';
 import { alias, makeQuery, record } from '../../chain/testing/queries.ts';
 import { EMPTY_ANSWER, wholeAnswerOf } from '../../chain/whole-answer.ts';
-import { parseName } from '../../wire/name.ts';
-import { presentRecord } from '../../wire/present.ts';
-import { type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { FollowedWeights } from './followed-weights.ts';
 import { createLoadbalanceHandler, type LoadbalanceDependencies } from './loadbalance.ts';
 import type { LoadbalanceOptions } from './options.ts';

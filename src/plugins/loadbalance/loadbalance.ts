@@ -1,14 +1,15 @@
 /**
  * Orders the addresses in answers, to spread clients that take the first one over all of them: at random, by weight, or by ranges.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
+import { type AddressMatch, matchRange } from '@portolan/dns/address-range.ts';
+import { RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { ALL_QUESTIONS, anyName, NO_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
-import { parseAddress } from '../../wire/address.ts';
-import { type AddressMatch, matchRange } from '../../wire/address-range.ts';
-import { RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import type { LoadbalanceOptions } from './options.ts';
 import { Weights } from './weights.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The order of addresses in an answer.
  */
-import type { AddressRange } from '../../wire/address-range.ts';
+import type { AddressRange } from '@portolan/dns/address-range.ts';
 
 export interface LoadbalanceOptions {
   /** Undefined: addresses are shuffled; aliases stay before them. */

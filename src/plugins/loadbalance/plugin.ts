@@ -1,12 +1,13 @@
 /**
  * `loadbalance`: the order of addresses in an answer.
  */
+
+import type { AddressRange } from '@portolan/dns/address-range.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseCidr, parseGoDuration } from '../../corefile/directive/go-values.ts';
-import type { AddressRange } from '../../wire/address-range.ts';
 import { FollowedWeights, OPEN_FAULT } from './followed-weights.ts';
 import { createLoadbalanceHandler } from './loadbalance.ts';
 import type { LoadbalanceOptions, WeightsFile } from './options.ts';

@@ -1,9 +1,9 @@
 /**
  * Weights of addresses, from a file: a line with a name, then lines with an address and its weight.
  */
-import { parseAddress } from '../../wire/address.ts';
-import { toKey, tryParseKey } from '../../wire/name.ts';
-import type { NameKey, ResourceRecord } from '../../wire/types.ts';
+import { parseAddress } from '@portolan/dns/address.ts';
+import { toKey, tryParseKey } from '@portolan/dns/name.ts';
+import type { NameKey, ResourceRecord } from '@portolan/dns/types.ts';
 
 /** A fault in the file, in CoreDNS's words. */
 export class WeightsError extends Error {

@@ -4,15 +4,16 @@
  * The table answers nearly all such questions. It leaves the rest to the chain: questions about all types at once, about types
  * for which an alias is the whole answer, and questions whose answer depends on the client.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
+import { type AddressRange, matchRange } from '@portolan/dns/address-range.ts';
+import { encodeName } from '@portolan/dns/name.ts';
+import { type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import type { LocalNames } from '../../sources/local/local-names.ts';
 import type { PublicationId } from '../../table/types.ts';
-import { parseAddress } from '../../wire/address.ts';
-import { type AddressRange, matchRange } from '../../wire/address-range.ts';
-import { encodeName } from '../../wire/name.ts';
-import { type ResourceRecord, TYPE } from '../../wire/types.ts';
 
 export interface KnownNamesOptions {
   /** Holds the names in the table. */

@@ -1,6 +1,9 @@
 /**
  * Local names, question rules and reply filters.
  */
+
+import type { AddressRange } from '@portolan/dns/address-range.ts';
+import type { NameKey, ResourceRecord } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Handler, ReplyChanges } from '../../chain/handler.ts';
@@ -10,8 +13,6 @@ import { LocalData } from '../../sources/local/local-data.ts';
 import type { LocalNamesPlan } from '../../sources/local/local-plan.ts';
 import type { LocalisedPublication, PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import type { AddressRange } from '../../wire/address-range.ts';
-import type { NameKey, ResourceRecord } from '../../wire/types.ts';
 import { createKnownNamesHandler } from './known-names.ts';
 import {
   compileQuestionRules,

@@ -1,5 +1,5 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { describe, expect, it } from 'vitest';
-import { parseName, toKey } from '../../wire/name.ts';
 import { type NameScope, NameScopes } from './name-scopes.ts';
 
 const key = (text: string) => toKey(parseName(text));

@@ -3,8 +3,8 @@
  *
  * It finds domains by walking up the name, so a list of a hundred thousand domains does not slow it down.
  */
-import { countLabels, parentOf, ROOT } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
+import { countLabels, parentOf, ROOT } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 
 export type NameScope =
   | { readonly kind: 'all' }

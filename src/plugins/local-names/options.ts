@@ -1,7 +1,7 @@
 /**
  * The settings of `local-names`.
  */
-import type { AddressRange } from '../../wire/address-range.ts';
+import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { LocalSettings } from './local-handlers.ts';
 
 export interface LocalNamesOptions {

@@ -1,6 +1,6 @@
+import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { describe, expect, it } from 'vitest';
-import { formatAddress, parseAddress } from '../../wire/address.ts';
-import { parseName, toKey } from '../../wire/name.ts';
 import { isPrivate, octetsOfReverseName } from './private-networks.ts';
 
 const octets = (address: string) => parseAddress(address) ?? new Uint8Array();

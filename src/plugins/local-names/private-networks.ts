@@ -3,9 +3,9 @@
  *
  * The lists are dnsmasq's: addresses that it never asks about outside, and that it accepts in no answer from outside.
  */
-import { parseAddress, unmapAddress } from '../../wire/address.ts';
-import { type AddressRange, matchRanges } from '../../wire/address-range.ts';
-import type { NameKey } from '../../wire/types.ts';
+import { parseAddress, unmapAddress } from '@portolan/dns/address.ts';
+import { type AddressRange, matchRanges } from '@portolan/dns/address-range.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 
 const range = (address: string, prefix: number): AddressRange => ({ address, prefix });
 

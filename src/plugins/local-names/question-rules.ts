@@ -4,12 +4,13 @@
  *
  * Known names have been answered before. If a known name lacks the type, the rules answer NODATA, not NXDOMAIN.
  */
+
+import { countLabels, ROOT } from '@portolan/dns/name.ts';
+import { CLASS, type NameKey, type RecordData, TYPE } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { type Match, NO_QUESTIONS, type Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
-import { countLabels, ROOT } from '../../wire/name.ts';
-import { CLASS, type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
 import { type NameScope, NameScopes } from './name-scopes.ts';
 import { isPrivate, octetsOfReverseName } from './private-networks.ts';
 

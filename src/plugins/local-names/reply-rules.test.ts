@@ -1,9 +1,9 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { CLASS, type Message, RCODE, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { QUERY_HEADER, record } from '../../chain/testing/queries.ts';
-import { parseName, toKey } from '../../wire/name.ts';
-import { presentRecord } from '../../wire/present.ts';
-import { CLASS, type Message, RCODE, TYPE } from '../../wire/types.ts';
 import { createReplyFilter, type ReplyRules } from './reply-rules.ts';
 
 const RULES: ReplyRules = {

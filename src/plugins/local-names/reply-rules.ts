@@ -2,11 +2,18 @@
  * Filters replies of servers before clients and the cache get them. It translates addresses, turns forged ones into NXDOMAIN, and
  * refuses private ones. It does not let servers deny names that we know.
  */
+
+import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
+import { type AddressMatch, type AddressRange, matchRanges } from '@portolan/dns/address-range.ts';
+import { isWithin, toKey } from '@portolan/dns/name.ts';
+import {
+  type Message,
+  type NameKey,
+  type Question,
+  RCODE,
+  type ResourceRecord,
+} from '@portolan/dns/types.ts';
 import type { Log } from '../../base/log.ts';
-import { formatAddress, parseAddress } from '../../wire/address.ts';
-import { type AddressMatch, type AddressRange, matchRanges } from '../../wire/address-range.ts';
-import { isWithin, toKey } from '../../wire/name.ts';
-import { type Message, type NameKey, type Question, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import { isLoopback, isPrivate } from './private-networks.ts';
 
 /** IPv4 only. */

@@ -1,9 +1,9 @@
+import { presentRecord } from '@portolan/dns/present.ts';
 import { describe, expect, it } from 'vitest';
 import { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
 import { makeQuery } from '../../chain/testing/queries.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
-import { presentRecord } from '../../wire/present.ts';
 import { createLocalhostHandler } from './localhost.ts';
 
 const passed: Answer = { kind: 'refused' };

@@ -2,13 +2,7 @@
  * Names of the host itself (RFC 6761 section 6.3, RFC 6303): localhost and names below it, and the reverse zones of 0, 127 and 255.
  */
 
-import type { MetricRegistry } from '../../base/metrics/registry.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { CountFamily } from '../../chain/handler-counts.ts';
-import { isWithinAny, type Match, type Questions } from '../../chain/match.ts';
-import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import { isWithin, parentOf, parseName } from '../../wire/name.ts';
+import { isWithin, parentOf, parseName } from '@portolan/dns/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -18,7 +12,13 @@ import {
   type RecordData,
   type ResourceRecord,
   TYPE,
-} from '../../wire/types.ts';
+} from '@portolan/dns/types.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { CountFamily } from '../../chain/handler-counts.ts';
+import { isWithinAny, type Match, type Questions } from '../../chain/match.ts';
+import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import type { LocalOptions } from './options.ts';
 
 /** A week, in seconds. */

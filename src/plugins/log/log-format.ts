@@ -1,13 +1,14 @@
 /**
  * The format of a line of the log: text with words in braces.
  */
-import { TextBuffer } from '../../base/text-buffer.ts';
+
+import { presentNameAsGo } from '@portolan/dns/go-name.ts';
+import { className, rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
+import { type ClientTransport, maxResponseOctets } from '@portolan/dns/response-size.ts';
+import { TextBuffer } from '@portolan/dns/text-buffer.ts';
+import type { Header } from '@portolan/dns/types.ts';
 import type { DescribedResponse } from '../../chain/described-response.ts';
 import type { Query } from '../../chain/query.ts';
-import { presentNameAsGo } from '../../wire/go-name.ts';
-import { className, rcodeName, typeName } from '../../wire/mnemonics.ts';
-import { type ClientTransport, maxResponseOctets } from '../../wire/response-size.ts';
-import type { Header } from '../../wire/types.ts';
 
 /** The data for a line, of a query that handlers answered or of an event. */
 export interface LoggedQuery {

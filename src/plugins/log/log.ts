@@ -1,12 +1,13 @@
 /**
  * A line for each query, in the formats of CoreDNS: `{remote}:{port} - {>id} "{type} {class} {name} …" {rcode} …`.
  */
+
+import { isWithin } from '@portolan/dns/name.ts';
 import type { Clock } from '../../base/clock.ts';
 import { classifyResponse, describeSent } from '../../chain/described-response.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { ALL_QUESTIONS, NO_QUESTIONS } from '../../chain/match.ts';
 import type { QueryLines } from '../../contract/services.ts';
-import { isWithin } from '../../wire/name.ts';
 import { compileLogFormat, describeQuery, formatQuery, namesMetadata } from './log-format.ts';
 import type { LogOptions } from './options.ts';
 

@@ -1,7 +1,7 @@
 /**
  * A line for each query.
  */
-import type { NameKey } from '../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 
 export interface LogOptions {
   /** The first rule whose zone contains the name decides. */

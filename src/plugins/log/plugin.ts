@@ -1,11 +1,12 @@
 /**
  * `log`: a line for each query.
  */
+
+import { ROOT } from '@portolan/dns/name.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { BLOCK, QUERY_LINES } from '../../contract/services.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseZone } from '../../corefile/keys/zone-name.ts';
-import { ROOT } from '../../wire/name.ts';
 import { createLogHandler } from './log.ts';
 import type { LogClass, LogOptions, LogRule } from './options.ts';
 

@@ -1,3 +1,5 @@
+import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
@@ -5,8 +7,6 @@ import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler } from '../../chain/handler.ts';
 import { namesWithin } from '../../chain/match.ts';
 import { makeQuery } from '../../chain/testing/queries.ts';
-import { parseName, ROOT, toKey } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { Loop } from './loop.ts';
 
 interface Scene {

@@ -7,15 +7,15 @@
  * further test every few seconds finds out whether the loop is still there.
  */
 import { randomInt } from 'node:crypto';
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { encodeName, isWithin, parseName, ROOT, toKey } from '@portolan/dns/name.ts';
+import { CLASS, type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Timer } from '../../base/clock.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { Query } from '../../chain/query.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import type { PluginContext } from '../../contract/plugin.ts';
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { encodeName, isWithin, parseName, ROOT, toKey } from '../../wire/name.ts';
-import { CLASS, type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
 import type { LoopOptions } from './options.ts';
 
 export interface LoopDependencies

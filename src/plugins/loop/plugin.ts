@@ -1,10 +1,11 @@
 /**
  * `loop`: detects whether forwarded queries come back.
  */
+
+import { ROOT } from '@portolan/dns/name.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
 import { BLOCK, PLAN } from '../../contract/services.ts';
-import { ROOT } from '../../wire/name.ts';
 import { Loop } from './loop.ts';
 import type { LoopOptions } from './options.ts';
 

@@ -2,12 +2,13 @@
  * `meta-types`: questions that are not about records of class IN get an error code, as the RFCs require. Readers do the same if a view
  * says so; this plugin gets queries that arrive by other paths.
  */
+
+import { codeOfMetaType, META_TYPES } from '@portolan/dns/meta-types.ts';
+import { CLASS, RCODE } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { anyName } from '../../chain/match.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { codeOfMetaType, META_TYPES } from '../../wire/meta-types.ts';
-import { CLASS, RCODE } from '../../wire/types.ts';
 
 export const metaTypes = definePlugin({
   name: 'meta-types',

@@ -2,12 +2,12 @@
  * `nsid`: identifies the server to clients that ask for it (RFC 5001).
  */
 import { hostname } from 'node:os';
+import type { EdnsOption } from '@portolan/dns/types.ts';
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import type { Questions } from '../../chain/match.ts';
 import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import type { EdnsOption } from '../../wire/types.ts';
 
 export interface NsidOptions {
   /** Undefined: the name of the host. */

@@ -1,9 +1,10 @@
 /**
  * Features that CoreDNS does not have. Each one belongs to another plugin of the block, or to its listeners.
  */
+
+import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { AdmissionLimits } from '../../forward/admission/admission.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';
-import type { AddressRange } from '../../wire/address-range.ts';
 import type { CacheServeStale } from '../cache/options.ts';
 import type { KubernetesSnapshot } from '../kubernetes/options.ts';
 

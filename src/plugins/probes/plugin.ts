@@ -1,10 +1,11 @@
 /**
  * `probes`: drops our own loop probes when a server that we asked sends them back.
  */
+
+import { CLASS, type Question, TYPE } from '@portolan/dns/types.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { CLASS, type Question, TYPE } from '../../wire/types.ts';
 import { Forward } from '../forward/forward.ts';
 
 export const probes = definePlugin({

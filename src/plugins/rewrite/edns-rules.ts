@@ -1,9 +1,10 @@
 /**
  * Rules of `rewrite` for the EDNS options of a query.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
+import type { Edns, EdnsOption } from '@portolan/dns/types.ts';
 import type { Query } from '../../chain/query.ts';
-import { parseAddress } from '../../wire/address.ts';
-import type { Edns, EdnsOption } from '../../wire/types.ts';
 import type { RewriteEdns, RewriteEdnsValue } from './options.ts';
 import type { ResponseChange } from './response-changes.ts';
 

@@ -1,10 +1,11 @@
 /**
  * Applies rules of `rewrite` to a response: to each of its records, the last rule first.
  */
+
+import { tryParseName } from '@portolan/dns/name.ts';
+import type { AbsoluteName, EdnsOption, RecordData, ResourceRecord } from '@portolan/dns/types.ts';
 import type { Pattern } from '../../base/pattern.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
-import { tryParseName } from '../../wire/name.ts';
-import type { AbsoluteName, EdnsOption, RecordData, ResourceRecord } from '../../wire/types.ts';
 import { fillInGroups, replaceName } from './name-match.ts';
 import type { RewriteCname } from './options.ts';
 

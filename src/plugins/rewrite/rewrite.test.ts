@@ -1,3 +1,7 @@
+import { typeName } from '@portolan/dns/mnemonics.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { Pattern } from '../../base/pattern.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
@@ -6,10 +10,6 @@ import { covers } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { makeQuery, record, SOA } from '../../chain/testing/queries.ts';
 import { EMPTY_ANSWER, wholeAnswerOf } from '../../chain/whole-answer.ts';
-import { typeName } from '../../wire/mnemonics.ts';
-import { parseName } from '../../wire/name.ts';
-import { presentRecord } from '../../wire/present.ts';
-import { CLASS, TYPE } from '../../wire/types.ts';
 import type { RewriteMatch, RewriteMode, RewriteRule } from './options.ts';
 import { createRewriteHandler } from './rewrite.ts';
 

@@ -1,13 +1,14 @@
 /**
  * Changes questions before they are answered, and changes the answers back.
  */
+
+import { toKey, tryParseName } from '@portolan/dns/name.ts';
+import { type AbsoluteName, CLASS } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { covers, type Match, type Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
-import { toKey, tryParseName } from '../../wire/name.ts';
-import { type AbsoluteName, CLASS } from '../../wire/types.ts';
 import { changeEdns } from './edns-rules.ts';
 import { matchesName, namesOf, replaceName } from './name-match.ts';
 import type { RewriteName, RewriteOptions, RewriteRule } from './options.ts';

@@ -1,9 +1,10 @@
 /**
  * The zones that catalog zones list: fetched, reset, moved between catalogs and dropped as the catalogs change (RFC 9432).
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Log } from '../../base/log.ts';
 import { isWithinAny } from '../../chain/match.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { type CatalogMember, readCatalog } from './catalog.ts';
 import type { FetchedZone, FollowedZone } from './followed-zone.ts';
 import type { SecondaryZone } from './options.ts';

@@ -1,8 +1,8 @@
 /**
  * Reads a catalog zone: which zones its producer lists (RFC 9432).
  */
-import { splitLabels, toKey } from '../../wire/name.ts';
-import { type NameKey, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { splitLabels, toKey } from '@portolan/dns/name.ts';
+import { type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { ZoneNames } from '../file/zone-names.ts';
 
 export interface CatalogMember {

@@ -3,13 +3,13 @@
  */
 import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
+import { FrameParser, frame } from '@portolan/dns/frames.ts';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { toKey } from '@portolan/dns/name.ts';
+import { ResponseVerifier, signQuery } from '@portolan/dns/tsig.ts';
+import { CLASS, type Message, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
-import { FrameParser, frame } from '../../wire/frames.ts';
-import { decodeMessage, encodeMessage } from '../../wire/message.ts';
-import { toKey } from '../../wire/name.ts';
-import { ResponseVerifier, signQuery } from '../../wire/tsig.ts';
-import { CLASS, type Message, type NameKey, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import type { NamedSecret } from '../tsig/options.ts';
 import { type KnownRecords, RecordStream, type TransferResult } from './record-stream.ts';
 

@@ -2,12 +2,13 @@
  * A zone that follows its primary servers: fetched at the start, checked as its SOA record says (RFC 1035 section 4.3.5), and after a NOTIFY
  * (RFC 1996).
  */
+
+import { isNewer } from '@portolan/dns/serial.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { describeError } from '../../base/describe-error.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import type { Log } from '../../base/log.ts';
 import { formatSocketAddress } from '../../socket/addresses.ts';
-import { isNewer } from '../../wire/serial.ts';
 import { ZoneNames } from '../file/zone-names.ts';
 import type { NamedSecret } from '../tsig/options.ts';
 import { type FetchOptions, fetchSerial, fetchZone } from './fetch-zone.ts';

@@ -1,8 +1,9 @@
 /**
  * Zones that are fetched from primary servers.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 export interface SecondaryOptions {
   /** If a zone is named twice, the last one counts. */

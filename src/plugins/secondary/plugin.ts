@@ -1,6 +1,8 @@
 /**
  * `secondary`: zones from primary servers.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
 import { PLAN } from '../../contract/services.ts';
@@ -9,7 +11,6 @@ import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.
 import { readServerAddress } from '../../corefile/directive/server-address.ts';
 import { parseZones } from '../../corefile/keys/zone-name.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { Transfer } from '../transfer/transfer.ts';
 import { readKeyName } from '../tsig/key-name.ts';
 import { Tsig } from '../tsig/tsig.ts';

@@ -1,8 +1,8 @@
 /**
  * Puts the records of a transfer together: a whole zone (AXFR, RFC 5936), or changes of a known one (IXFR, RFC 1995).
  */
-import { presentRecord } from '../../wire/present.ts';
-import type { ResourceRecord } from '../../wire/types.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import type { ResourceRecord } from '@portolan/dns/types.ts';
 
 /** A transfer does not have the form that the standards demand. */
 export class TransferFormError extends Error {

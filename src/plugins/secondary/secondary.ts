@@ -2,6 +2,8 @@
  * Answers from zones that are fetched from primary servers.
  */
 
+import { parentOf } from '@portolan/dns/name.ts';
+import { type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
@@ -10,8 +12,6 @@ import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
-import { parentOf } from '../../wire/name.ts';
-import { type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
 import { NotifyLog } from '../file/notify-log.ts';
 import { findZoneAnswerRules, type ZoneAnswerRules } from '../file/zone-answer-rules.ts';
 import { dropNotify, lookUpInZone, presentZoneAnswer, refuseIfLast } from '../file/zone-answers.ts';

@@ -1,9 +1,10 @@
 /**
  * Answers made from templates.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Pattern } from '../../base/pattern.ts';
 import type { Expression } from '../../corefile/expression/expression.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { TextTemplate } from './text-template/text-template.ts';
 
 export interface TemplateOptions {

@@ -1,6 +1,9 @@
 /**
  * The questions that templates may answer, or reject because no pattern matches.
  */
+
+import { isWithin } from '@portolan/dns/name.ts';
+import { CLASS, type NameKey, TYPE } from '@portolan/dns/types.ts';
 import { literalSuffixOf } from '../../base/literal-suffix.ts';
 import {
   isWithinAny,
@@ -9,8 +12,6 @@ import {
   namesEndingWith,
   type Questions,
 } from '../../chain/match.ts';
-import { isWithin } from '../../wire/name.ts';
-import { CLASS, type NameKey, TYPE } from '../../wire/types.ts';
 import type { TemplateRule } from './options.ts';
 
 export function questionsOfTemplates(templates: readonly TemplateRule[]): Questions {

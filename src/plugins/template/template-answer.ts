@@ -1,6 +1,10 @@
 /**
  * The answer that a template makes for one query.
  */
+
+import { extendedError, passedErrors } from '@portolan/dns/extended-error.ts';
+import { toKey } from '@portolan/dns/name.ts';
+import { type AbsoluteName, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
@@ -8,9 +12,6 @@ import { EMPTY_ANSWER, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import type { Variables } from '../../corefile/expression/evaluate.ts';
 import { describeAsCoreDns } from '../../sources/zone-files/coredns-words.ts';
 import { parseRecord } from '../../sources/zone-files/zone-file.ts';
-import { extendedError, passedErrors } from '../../wire/extended-error.ts';
-import { toKey } from '../../wire/name.ts';
-import { type AbsoluteName, type NameKey, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import type { TemplateRule } from './options.ts';
 import { classAndTypeOf, type TemplateMatch, templateDataOf } from './template-data.ts';
 import type { MatchLabels, TemplateMetrics } from './template-metrics.ts';

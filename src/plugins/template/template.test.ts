@@ -1,3 +1,6 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { Pattern } from '../../base/pattern.ts';
@@ -6,9 +9,6 @@ import { addresses, makeQuery } from '../../chain/testing/queries.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
 import type { ExpressionType } from '../../corefile/expression/built-in-functions.ts';
 import { readTypedExpression } from '../../corefile/expression/check-expression.ts';
-import { parseName, toKey } from '../../wire/name.ts';
-import { presentRecord } from '../../wire/present.ts';
-import { CLASS, TYPE } from '../../wire/types.ts';
 import type { TemplateRule } from './options.ts';
 import { createTemplateHandler } from './template.ts';
 import { isReservedName, TEMPLATE_FUNCTIONS } from './template-expressions.ts';

@@ -2,11 +2,11 @@
  * Answers made from templates: for each question that matches, records that are filled in with parts of its name.
  */
 
+import { isWithin, parentOf } from '@portolan/dns/name.ts';
+import { CLASS, type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Chain, Handler } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
-import { isWithin, parentOf } from '../../wire/name.ts';
-import { CLASS, type NameKey, TYPE } from '../../wire/types.ts';
 import type { TemplateOptions, TemplateRule } from './options.ts';
 import { questionsOfTemplates } from './questions.ts';
 import { TemplateAnswer } from './template-answer.ts';

@@ -1,14 +1,15 @@
 /**
  * Notifies secondary servers that a zone has changed (RFC 1996).
  */
+
+import { wholeRcodeOf } from '@portolan/dns/edns.ts';
+import { rcodeName } from '@portolan/dns/mnemonics.ts';
+import { signQuery } from '@portolan/dns/tsig.ts';
+import { CLASS, type NameKey, OPCODE, RCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { writeQuery } from '../../forward/transport/query-message.ts';
 import { UdpTransport } from '../../forward/transport/udp-transport.ts';
 import { formatSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
-import { wholeRcodeOf } from '../../wire/edns.ts';
-import { rcodeName } from '../../wire/mnemonics.ts';
-import { signQuery } from '../../wire/tsig.ts';
-import { CLASS, type NameKey, OPCODE, RCODE, TYPE } from '../../wire/types.ts';
 import type { NamedSecret } from '../tsig/options.ts';
 
 const TRIES = 3;

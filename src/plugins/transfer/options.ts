@@ -1,8 +1,9 @@
 /**
  * Who may have whole zones, and who is notified of their changes.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 export interface TransferOptions {
   /** For a zone, the rule with the longest zone that contains it counts. */

@@ -1,7 +1,7 @@
 /**
  * Plugins that have whole zones, for transfers.
  */
-import type { NameKey, ResourceRecord } from '../../wire/types.ts';
+import type { NameKey, ResourceRecord } from '@portolan/dns/types.ts';
 
 /** A zone as it is now; it does not change. */
 export interface TransferableZone {

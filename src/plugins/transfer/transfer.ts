@@ -4,6 +4,10 @@
  * IXFR is answered with the whole zone, or with its SOA record if the client has the same serial (RFC 1995 section 4).
  */
 
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { parentOf } from '@portolan/dns/name.ts';
+import { isNewer } from '@portolan/dns/serial.ts';
+import { type Message, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
@@ -12,10 +16,6 @@ import { anyName } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
-import { encodeMessage } from '../../wire/message.ts';
-import { parentOf } from '../../wire/name.ts';
-import { isNewer } from '../../wire/serial.ts';
-import { type Message, type NameKey, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import type { NamedSecret } from '../tsig/options.ts';
 import { notifySecondary } from './notify.ts';
 import type { TransferOptions, TransferRule } from './options.ts';

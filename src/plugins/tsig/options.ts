@@ -1,7 +1,7 @@
 /**
  * Shared secrets by which clients and this server sign messages (RFC 8945).
  */
-import type { NameKey } from '../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 
 export interface TsigOptions {
   /** Signatures of questions about names in these zones are verified. */

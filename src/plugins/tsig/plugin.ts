@@ -1,14 +1,15 @@
 /**
  * `tsig`: signatures of queries and responses by shared secrets.
  */
+
+import { tryParseKey } from '@portolan/dns/name.ts';
+import { DEFAULT_ALGORITHM, isKnownAlgorithm } from '@portolan/dns/tsig.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { describeError } from '../../base/describe-error.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { type DirectiveContext, type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { exactTypeOf } from '../../corefile/directive/type-names.ts';
-import { tryParseKey } from '../../wire/name.ts';
-import { DEFAULT_ALGORITHM, isKnownAlgorithm } from '../../wire/tsig.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { KeyFileError, readKeyFile, type WrittenKey } from './key-file.ts';
 import type { NamedSecret, TsigOptions } from './options.ts';
 import { Tsig } from './tsig.ts';

@@ -1,6 +1,10 @@
 /**
  * Verifies the signatures of queries, and has the responses signed (RFC 8945).
  */
+
+import { typeName } from '@portolan/dns/mnemonics.ts';
+import { isMacMalformed, ResponseSigner, TSIG_ERROR, verifyQuery } from '@portolan/dns/tsig.ts';
+import { type NameKey, RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
@@ -8,9 +12,6 @@ import type { Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import { typeName } from '../../wire/mnemonics.ts';
-import { isMacMalformed, ResponseSigner, TSIG_ERROR, verifyQuery } from '../../wire/tsig.ts';
-import { type NameKey, RCODE } from '../../wire/types.ts';
 import type { NamedSecret, TsigOptions } from './options.ts';
 
 export interface TsigDependencies {

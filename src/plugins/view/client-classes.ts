@@ -3,11 +3,12 @@
  *
  * Within the longest of all ranges that the conditions name, each of them has the same value for all addresses.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
+import { type AddressRange, matchRange, uniteRanges } from '@portolan/dns/address-range.ts';
 import type { Truth } from '../../contract/block-choice.ts';
 import { parseCidr } from '../../corefile/directive/go-values.ts';
 import type { Expression } from '../../corefile/expression/expression.ts';
-import { parseAddress } from '../../wire/address.ts';
-import { type AddressRange, matchRange, uniteRanges } from '../../wire/address-range.ts';
 import type { ViewOptions } from './options.ts';
 
 /** The ranges that conditions name, without duplicates. */

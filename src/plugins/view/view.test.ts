@@ -1,12 +1,12 @@
+import { parseAddress } from '@portolan/dns/address.ts';
+import { matchRange } from '@portolan/dns/address-range.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Query } from '../../chain/query.ts';
 import { QUERY_HEADER } from '../../chain/testing/queries.ts';
 import { readExpression } from '../../corefile/expression/check-expression.ts';
-import { parseAddress } from '../../wire/address.ts';
-import { matchRange } from '../../wire/address-range.ts';
-import { parseName } from '../../wire/name.ts';
-import { CLASS, TYPE } from '../../wire/types.ts';
 import { rangesOf, truthFor } from './client-classes.ts';
 import { createViewTest } from './judge-view.ts';
 import type { ViewOptions } from './options.ts';

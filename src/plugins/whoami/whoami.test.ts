@@ -1,6 +1,6 @@
+import { presentRecord } from '@portolan/dns/present.ts';
 import { expect, it } from 'vitest';
 import { makeQuery } from '../../chain/testing/queries.ts';
-import { presentRecord } from '../../wire/present.ts';
 import { createWhoamiHandler } from './plugin.ts';
 
 it("tells the client's address and port", async () => {

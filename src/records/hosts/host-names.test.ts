@@ -1,9 +1,9 @@
+import { formatAddress, parseAddress, reverseName } from '@portolan/dns/address.ts';
+import { encodeName, parseName, toKey } from '@portolan/dns/name.ts';
+import { keyOfWire } from '@portolan/dns/name-wire.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeUnseenNames } from '../../sources/local/testing/make-host-names.ts';
-import { formatAddress, parseAddress, reverseName } from '../../wire/address.ts';
-import { encodeName, parseName, toKey } from '../../wire/name.ts';
-import { keyOfWire } from '../../wire/name-wire.ts';
 import type { HostNames } from './host-names.ts';
 
 const wire = (text: string) => encodeName(toKey(parseName(text)));

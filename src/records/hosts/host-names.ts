@@ -5,11 +5,12 @@
  * Lists of blocked names have a million lines. A name costs a few words beside its octets, and stands there once, for readers and for
  * the handler chain. Names are added first; `show` then shows all of them to readers, with one store.
  */
+
+import { isWildcardName } from '@portolan/dns/name-wire.ts';
+import { decodeReverseName, encodeReverseName } from '@portolan/dns/reverse-wire.ts';
+import type { WireName } from '@portolan/dns/types.ts';
 import type { RecordSpace } from '../../table/record-space.ts';
 import type { ZoneId } from '../../table/types.ts';
-import { isWildcardName } from '../../wire/name-wire.ts';
-import { decodeReverseName, encodeReverseName } from '../../wire/reverse-wire.ts';
-import type { WireName } from '../../wire/types.ts';
 import { EntryChunks } from './entry-chunks.ts';
 import { EntryKey } from './entry-key.ts';
 import { EntrySlots } from './entry-slots.ts';

@@ -1,7 +1,7 @@
 /**
  * One side of a comparison.
  */
-import type { Message } from '../../wire/types.ts';
+import type { Message } from '@portolan/dns/types.ts';
 import type { AskedQuestion } from './asked-question.ts';
 
 export interface Answerer {

@@ -1,11 +1,12 @@
 /**
  * The questions that both sides of a comparison are asked.
  */
+
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { className, typeName, typeOf } from '@portolan/dns/mnemonics.ts';
+import { NameError, parseName } from '@portolan/dns/name.ts';
+import { CLASS, OPCODE, type Question, TYPE } from '@portolan/dns/types.ts';
 import { ItemFault } from '../../base/item-fence.ts';
-import { encodeMessage } from '../../wire/message.ts';
-import { className, typeName, typeOf } from '../../wire/mnemonics.ts';
-import { NameError, parseName } from '../../wire/name.ts';
-import { CLASS, OPCODE, type Question, TYPE } from '../../wire/types.ts';
 
 export interface AskedQuestion extends Question {
   readonly recursionDesired: boolean;

@@ -3,8 +3,8 @@
  */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';
+import { FrameParser, frame } from '@portolan/dns/frames.ts';
 import type { Clock } from '../../base/clock.ts';
-import { FrameParser, frame } from '../../wire/frames.ts';
 import type { Answerer, AnswererReply } from './answerer.ts';
 import { type AskedQuestion, encodeQuestion } from './asked-question.ts';
 import { PendingReplies } from './pending-replies.ts';

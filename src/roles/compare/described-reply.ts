@@ -1,11 +1,11 @@
 /**
  * A reply as text, part by part: the form in which the judge compares replies, and in which answers of other servers are recorded.
  */
-import { formatAddress } from '../../wire/address.ts';
-import { wholeRcodeOf } from '../../wire/edns.ts';
-import { opcodeName, rcodeName } from '../../wire/mnemonics.ts';
-import { ROOT, toKey } from '../../wire/name.ts';
-import { presentQuestion, presentRecord } from '../../wire/present.ts';
+import { formatAddress } from '@portolan/dns/address.ts';
+import { wholeRcodeOf } from '@portolan/dns/edns.ts';
+import { opcodeName, rcodeName } from '@portolan/dns/mnemonics.ts';
+import { ROOT, toKey } from '@portolan/dns/name.ts';
+import { presentQuestion, presentRecord } from '@portolan/dns/present.ts';
 import {
   type Edns,
   type EdnsOption,
@@ -14,7 +14,7 @@ import {
   type RecordData,
   type ResourceRecord,
   TYPE,
-} from '../../wire/types.ts';
+} from '@portolan/dns/types.ts';
 
 export interface DescribedReply {
   readonly rcode: string;

@@ -1,8 +1,9 @@
 /**
  * The verdict on the replies of two servers to one question, and the reason of a difference.
  */
+
+import type { Question } from '@portolan/dns/types.ts';
 import type { DifferingReplies } from '../../deviations/differing-replies.ts';
-import type { Question } from '../../wire/types.ts';
 import type { AnswererReply } from './answerer.ts';
 import { type DescribedReply, describeReply } from './described-reply.ts';
 import { differingParts, type JudgeRules, maskNameServer, maskSerials, NEAR_TTL } from './judge.ts';

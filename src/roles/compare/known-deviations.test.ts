@@ -1,7 +1,8 @@
 /** Replies of CoreDNS 1.14.2 and Portolan over the same API server, and the row of the deviations that each pair shows. */
+
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import { expect, it } from 'vitest';
-import { parseName } from '../../wire/name.ts';
-import { CLASS, TYPE } from '../../wire/types.ts';
 import { textOfQuestion } from './asked-question.ts';
 import type { DescribedReply } from './described-reply.ts';
 import { differingParts } from './judge.ts';

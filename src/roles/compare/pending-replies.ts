@@ -1,12 +1,13 @@
 /**
  * The questions on a socket that have no reply yet, by their ids. Their number is bounded by that of the ids.
  */
+
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { tryDecodeMessage } from '@portolan/dns/message.ts';
+import { toKey } from '@portolan/dns/name.ts';
+import type { Message, Question } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { randomId } from '../../forward/transport/random-ids.ts';
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { tryDecodeMessage } from '../../wire/message.ts';
-import { toKey } from '../../wire/name.ts';
-import type { Message, Question } from '../../wire/types.ts';
 import type { AnswererReply, UnansweredReason } from './answerer.ts';
 
 interface Pending {

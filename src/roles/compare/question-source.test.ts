@@ -1,6 +1,6 @@
+import { parseQuery } from '@portolan/dns/query.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseQuery } from '../../wire/query.ts';
 import { encodeQuestion, readListLine, textOfQuestion } from './asked-question.ts';
 import { boundedLines } from './bounded-lines.ts';
 import { LeftOut, questionsOfLines } from './question-source.ts';

@@ -2,7 +2,7 @@
  * Counts verdicts, and keeps the first examples of each kind of difference. Its memory is bounded, whatever the servers say.
  */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
-import type { Question } from '../../wire/types.ts';
+import type { Question } from '@portolan/dns/types.ts';
 import { textOfQuestion } from './asked-question.ts';
 import type { ReplyDifference, ReplyVerdict, Said } from './judge-replies.ts';
 

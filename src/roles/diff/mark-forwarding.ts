@@ -1,6 +1,9 @@
 /**
  * Plugins that forward nothing: they answer with the servers that would be asked.
  */
+
+import { isWithin, ROOT } from '@portolan/dns/name.ts';
+import { type AbsoluteName, CLASS, type NameKey, RCODE } from '@portolan/dns/types.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { ALL_QUESTIONS, isWithinAny } from '../../chain/match.ts';
@@ -12,8 +15,6 @@ import { NameRules, pairsOf } from '../../forward/name-rules.ts';
 import { formatUpstream } from '../../forward/upstream-address.ts';
 import type { ForwardOptions, ForwardRoute, ForwardUpstream } from '../../plugins/forward/options.ts';
 import { forward } from '../../plugins/forward/plugin.ts';
-import { isWithin, ROOT } from '../../wire/name.ts';
-import { type AbsoluteName, CLASS, type NameKey, RCODE } from '../../wire/types.ts';
 
 /** The servers for a name; undefined: it is passed on. */
 type FindServers = (key: NameKey) => readonly string[] | undefined;

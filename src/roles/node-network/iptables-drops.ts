@@ -5,7 +5,7 @@
  * one ACCEPT too many does no harm, one too few takes DNS from the pods. Tables before `filter` are ignored: our ACCEPT cannot
  * override their drops, and they drop queries to the Service too.
  */
-import { holdsAddress, parseAddressRange } from '../../wire/address-range.ts';
+import { holdsAddress, parseAddressRange } from '@portolan/dns/address-range.ts';
 import type { LocalEndpoints } from './packet-rules.ts';
 
 /** The known fields of a packet between a pod and the cache. */

@@ -5,7 +5,7 @@
  * As for iptables, a rule that drops counts unless it certainly does not match; one that accepts counts if it certainly matches.
  */
 import { isIP } from 'node:net';
-import { holdsAddress, parseAddressRange } from '../../wire/address-range.ts';
+import { holdsAddress, parseAddressRange } from '@portolan/dns/address-range.ts';
 
 interface Packet {
   readonly isQuery: boolean;

@@ -9,11 +9,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ProgramError, type RunProgram } from '../../base/run-program.ts';
 import { randomId } from '../../forward/transport/random-ids.ts';
 import { PacketSocket, PacketSocketError } from '../../socket/packet-socket.ts';
-import { formatAddress, parseAddress } from '../../wire/address.ts';
 import { statusQuery } from './local-probe.ts';
 import {
   type Arrival,

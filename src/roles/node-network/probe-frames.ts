@@ -3,7 +3,7 @@
  *
  * IPv4 (RFC 791), IPv6 (RFC 8200), UDP (RFC 768), TCP (RFC 9293).
  */
-import { AddressError, formatAddress, parseAddress } from '../../wire/address.ts';
+import { AddressError, formatAddress, parseAddress } from '@portolan/dns/address.ts';
 
 export interface FrameEnds {
   /** Hardware addresses, six octets each. */

@@ -1,8 +1,9 @@
 /**
  * The questions in lines of CoreDNS's `log`, in the formats `common` and `combined`, whatever precedes them.
  */
+
+import { classOf } from '@portolan/dns/mnemonics.ts';
 import { ItemFault } from '../../base/item-fence.ts';
-import { classOf } from '../../wire/mnemonics.ts';
 import { type AskedQuestion, PLAIN, readName, readType } from '../compare/asked-question.ts';
 
 /** `… - 1234 "A IN www.example. udp 45 false 512" NOERROR …`. Names have no spaces or quotes: these are escaped. */

@@ -1,11 +1,12 @@
 /**
  * The side of a comparison that answers in this process, with the plugins and the names of a server, but without its sockets.
  */
+
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { toKey } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Client } from '../../chain/query.ts';
-import { decodeMessage } from '../../wire/message.ts';
-import { toKey } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { Answerer, AnswererReply } from '../compare/answerer.ts';
 import { type AskedQuestion, encodeQuestion } from '../compare/asked-question.ts';
 

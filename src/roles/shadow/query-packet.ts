@@ -1,7 +1,7 @@
 /**
  * The question of a query that a client sent to another server, as it stood in a packet.
  */
-import { parseQuery } from '../../wire/query.ts';
+import { parseQuery } from '@portolan/dns/query.ts';
 import { type AskedQuestion, isComparable } from '../compare/asked-question.ts';
 
 /** @returns undefined if the octets are no query that has one answer: a response, an update, a zone transfer, other data */

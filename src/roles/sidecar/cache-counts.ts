@@ -4,10 +4,11 @@
  * A restarted dnsmasq counts from 0 again; its new counts are added here. If one count cannot be read, the whole reading is
  * discarded.
  */
+
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { parseName } from '../../wire/name.ts';
-import { CLASS, TYPE } from '../../wire/types.ts';
 import type { AskQuestion } from './probe.ts';
 import type { ServerReply } from './server-question.ts';
 

@@ -1,9 +1,9 @@
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, type Message, type Question, TYPE } from '@portolan/dns/types.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import type { ProbePlan } from '../../config/sidecar/sidecar-plan.ts';
-import { parseName } from '../../wire/name.ts';
-import { CLASS, type Message, type Question, TYPE } from '../../wire/types.ts';
 import { Probe } from './probe.ts';
 import type { ServerReply } from './server-question.ts';
 

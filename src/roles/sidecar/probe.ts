@@ -4,10 +4,11 @@
  * As in the original: the RCODE is ignored, and one failure is enough. The next probe begins an interval after the start of the
  * last one, but never before its end.
  */
+
+import { CLASS, type Question } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProbePlan } from '../../config/sidecar/sidecar-plan.ts';
-import { CLASS, type Question } from '../../wire/types.ts';
 import { Latencies } from './latencies.ts';
 import type { ServerReply } from './server-question.ts';
 

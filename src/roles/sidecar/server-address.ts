@@ -2,9 +2,9 @@
  * The current address of a server: the system looks up a host name again for each question.
  */
 import { lookup } from 'node:dns/promises';
+import { parseAddress } from '@portolan/dns/address.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { ProbedServer } from '../../config/sidecar/sidecar-plan.ts';
-import { parseAddress } from '../../wire/address.ts';
 import { QUERY_TIMEOUT, type ServerEndpoint } from './server-question.ts';
 
 export type FoundServer =

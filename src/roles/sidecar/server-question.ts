@@ -6,6 +6,9 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { getSystemErrorMap } from 'node:util';
+import { decodeMessage } from '@portolan/dns/message.ts';
+import type { Message, Question } from '@portolan/dns/types.ts';
+import { WireError } from '@portolan/dns/wire-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import {
   type ForwardQuestion,
@@ -16,9 +19,6 @@ import {
   writeQuery,
 } from '../../forward/transport/query-message.ts';
 import { randomId } from '../../forward/transport/random-ids.ts';
-import { decodeMessage } from '../../wire/message.ts';
-import type { Message, Question } from '../../wire/types.ts';
-import { WireError } from '../../wire/wire-error.ts';
 
 export type ServerReply =
   /** `latency` in milliseconds, from sending to receiving. */

@@ -3,12 +3,13 @@
  *
  * Only images and one annotation of one object are changed, by server-side apply. Nothing is created, and nothing is deleted.
  */
+
+import { RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { formatDuration } from '../../base/duration.ts';
 import type { SwapPlan } from '../../config/swap/swap-flags.ts';
 import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
 import { asRecords, type JsonRecord } from '../../kube/objects/trim/fields.ts';
-import { RCODE } from '../../wire/types.ts';
 import type { Answerer } from '../compare/answerer.ts';
 import type { AskedQuestion } from '../compare/asked-question.ts';
 import { workloadPath } from '../preflight/read-running.ts';

@@ -1,6 +1,11 @@
 /**
  * What a server does for the requests of its control socket. This module is loaded with the first request.
  */
+
+import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
+import { isWithin, toKey } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { readHanded } from '../../chain/handed-answer.ts';
@@ -11,10 +16,6 @@ import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
 import type { CarryOut } from '../../observe/control/control-socket.ts';
 import type { EventExplanation, ExplainEvents } from '../../observe/query-events/explained-event.ts';
 import { forwardersIn } from '../../plugins/forward/inspected-forwarders.ts';
-import { rcodeName, typeName } from '../../wire/mnemonics.ts';
-import { isWithin, toKey } from '../../wire/name.ts';
-import { presentRecord } from '../../wire/present.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { Server } from '../server.ts';
 import { diagnose } from './diagnose.ts';
 import { Explainer } from './explain.ts';

@@ -1,10 +1,11 @@
 /**
  * Counts events without explaining them, which costs little. Reasons are found when somebody asks for the counts.
  */
+
+import { formatAddress } from '@portolan/dns/address.ts';
+import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
-import { formatAddress } from '../../wire/address.ts';
-import { rcodeName, typeName } from '../../wire/mnemonics.ts';
-import { RCODE } from '../../wire/types.ts';
 import type { CountedQuery } from './top-counts.ts';
 import {
   AUTHORITATIVE,

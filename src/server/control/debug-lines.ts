@@ -2,13 +2,14 @@
  * Level `debug` of the log: one line for each query, with the steps to its answer. A look follows the steps after the answer was sent,
  * so that answering costs the same. A flood does not fill the log: further queries of a second are counted.
  */
+
+import { formatAddress } from '@portolan/dns/address.ts';
+import { className, rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
+import { CLASS } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log, LogFields } from '../../base/log.ts';
 import { Look } from '../../chain/look.ts';
 import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
-import { formatAddress } from '../../wire/address.ts';
-import { className, rcodeName, typeName } from '../../wire/mnemonics.ts';
-import { CLASS } from '../../wire/types.ts';
 import { type ControlledServer, explainerOf } from './control-verbs.ts';
 import type { Explainer } from './explain.ts';
 import { inParts, WaitingEvents } from './waiting-events.ts';

@@ -2,6 +2,12 @@
  * Explains a name: follows the chain that serves, for each name of the search list, and finds the reason where there is no answer.
  */
 import { isIP } from 'node:net';
+import { reverseName } from '@portolan/dns/address.ts';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { rcodeName, typeOf } from '@portolan/dns/mnemonics.ts';
+import { isWithin, parseName, splitLabels, toKey } from '@portolan/dns/name.ts';
+import { presentData } from '@portolan/dns/record-data.ts';
+import { CLASS, type Message, type NameKey, OPCODE, RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Look } from '../../chain/look.ts';
 import type { Client } from '../../chain/query.ts';
@@ -28,12 +34,6 @@ import {
   type StepOutcome,
   searchListOf,
 } from '../../reasons/search-walk.ts';
-import { reverseName } from '../../wire/address.ts';
-import { decodeMessage, encodeMessage } from '../../wire/message.ts';
-import { rcodeName, typeOf } from '../../wire/mnemonics.ts';
-import { isWithin, parseName, splitLabels, toKey } from '../../wire/name.ts';
-import { presentData } from '../../wire/record-data.ts';
-import { CLASS, type Message, type NameKey, OPCODE, RCODE } from '../../wire/types.ts';
 import { findPod } from './client-pod.ts';
 import { KeptEvidence } from './kept-evidence.ts';
 import { joinEvidence, RawEvidence } from './raw-evidence.ts';

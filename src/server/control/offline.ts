@@ -2,6 +2,7 @@
  * A server without sockets, to explain what a configuration would answer. Its blocks, plugins and names are those of a running server.
  */
 
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Client } from '../../chain/query.ts';
@@ -14,7 +15,6 @@ import { Engine } from '../../engine/engine.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import { clustersIn } from '../../plugins/kubernetes/inspected-cluster.ts';
 import { ManifestSource } from '../../sources/manifests/manifest-source.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { sinksOf } from '../cluster-objects.ts';
 import { type Dependencies, type ObjectSource, openObjectSource } from '../object-source.ts';
 import { PLUGIN_SERVICES } from '../plugin-services/plugin-services.ts';

@@ -2,6 +2,9 @@
  * For any cluster and any name without an answer, the reason agrees with the answer: it never says that a missing name exists, nor that
  * an existing one is missing.
  */
+
+import { parseName, splitLabels, toKey } from '@portolan/dns/name.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../base/log.ts';
@@ -18,8 +21,6 @@ import { findClusterReason } from '../../reasons/cluster-reason.ts';
 import type { Reason } from '../../reasons/reason.ts';
 import { OPEN_ZONE } from '../../reasons/testing/listed-evidence.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { parseName, splitLabels, toKey } from '../../wire/name.ts';
-import { CLASS, TYPE } from '../../wire/types.ts';
 import { lookUp } from '../../zone/lookup.ts';
 import { KeptEvidence } from './kept-evidence.ts';
 

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { RCODE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { OtlpSettings, OtlpSignal } from '../../config/otlp/otlp-settings.ts';
@@ -12,7 +13,6 @@ import { OtlpExporter } from '../../observe/otlp/otlp-exporter.ts';
 import type { Attributes, OtlpRecord } from '../../observe/otlp/otlp-message.ts';
 import { postTo } from '../../observe/otlp/otlp-post.ts';
 import type { Finding } from '../../reasons/finding.ts';
-import { RCODE } from '../../wire/types.ts';
 import type { Server } from '../server.ts';
 import { createQueryDescriber } from './control-verbs.ts';
 import { inParts, WaitingEvents } from './waiting-events.ts';

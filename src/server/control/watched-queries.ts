@@ -1,6 +1,13 @@
 /**
  * Queries as `tail` and `top` show them: events of all threads, selected, with the source and the reason of each answer.
  */
+
+import { formatAddress } from '@portolan/dns/address.ts';
+import { matchRanges } from '@portolan/dns/address-range.ts';
+import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
+import { isWithin, splitLabels, toKey } from '@portolan/dns/name.ts';
+import { readName } from '@portolan/dns/name-wire.ts';
+import { type NameKey, RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { EventFilter } from '../../config/control/control-order.ts';
 import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
@@ -8,12 +15,6 @@ import { sharedMonotonic } from '../../listen/query-events/event-ring.ts';
 import type { EventExplanation, ExplainedEvent } from '../../observe/query-events/explained-event.ts';
 import type { Reason } from '../../reasons/reason.ts';
 import type { StepOutcome } from '../../reasons/search-walk.ts';
-import { formatAddress } from '../../wire/address.ts';
-import { matchRanges } from '../../wire/address-range.ts';
-import { rcodeName, typeName } from '../../wire/mnemonics.ts';
-import { isWithin, splitLabels, toKey } from '../../wire/name.ts';
-import { readName } from '../../wire/name-wire.ts';
-import { type NameKey, RCODE } from '../../wire/types.ts';
 import type { Explainer } from './explain.ts';
 
 /** Readers ignore fields that they do not know. */

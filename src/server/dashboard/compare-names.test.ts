@@ -1,3 +1,4 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
@@ -6,7 +7,6 @@ import { Cluster } from '../../kube/publish/cluster.ts';
 import { findDialect } from '../../kube/publish/find-dialect.ts';
 import { inspectCluster } from '../../plugins/kubernetes/inspected-cluster.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { parseName, toKey } from '../../wire/name.ts';
 import { listNames, readZones } from '../control/published-names.ts';
 import type { ServerStatus } from '../control/status.ts';
 import { findPairs, NameComparison } from './compare-names.ts';

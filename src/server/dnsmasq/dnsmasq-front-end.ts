@@ -1,6 +1,8 @@
 /**
  * The front end of `dnsmasq` and `dnsmasq-nanny`: dnsmasq's options, resolv files, a servers file, and the nanny's servers.
  */
+
+import type { ResourceRecord } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { compileDnsmasq } from '../../config/dnsmasq/compile-dnsmasq.ts';
@@ -10,7 +12,6 @@ import type { ServerPlan } from '../../config/server/server-plan.ts';
 import { connectBySockets } from '../../forward/connect.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import { type Interfaces, isListeningAt } from '../../listen/local-addresses.ts';
-import type { ResourceRecord } from '../../wire/types.ts';
 import { chooseAddresses } from '../chosen-addresses.ts';
 import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
 import {

@@ -2,6 +2,9 @@
  * The part of dnsmasq-nanny beside dnsmasq: follows the folder of kube-dns's ConfigMap and applies its stub domains and upstream
  * servers to the running server. No restart means that no cached answer and no query is lost.
  */
+
+import { isWithin, parseName, toKey } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { CONFIG_KEYS, type KubeDnsConfig } from '../../config/config-map/config-map.ts';
@@ -11,8 +14,6 @@ import type { NannyPlan } from '../../config/kube-dns/nanny-flags.ts';
 import { defaultRule } from '../../forward/forward-plan.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import { ConfigFolder } from '../../sources/config-map/config-folder.ts';
-import { isWithin, parseName, toKey } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { LastGoodConfig } from '../serve/last-good-config.ts';
 
 export interface NannyOptions {

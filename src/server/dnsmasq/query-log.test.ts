@@ -1,3 +1,6 @@
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, type Message, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { Client } from '../../chain/query.ts';
@@ -9,9 +12,6 @@ import { EVENT_MODE } from '../../listen/query-events/event-ring.ts';
 import { QueryEventRings } from '../../listen/query-events/event-rings.ts';
 import { completeLine } from '../../observe/query-events/dnsmasq-lines.ts';
 import { QueryLogConsumer } from '../../observe/query-events/query-log-consumer.ts';
-import { encodeMessage } from '../../wire/message.ts';
-import { parseName } from '../../wire/name.ts';
-import { CLASS, type Message, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { observeHandlers } from '../observed-queries.ts';
 import { DnsmasqQueryLog } from './query-log.ts';
 import { tellQueries } from './told-queries.ts';

@@ -10,6 +10,8 @@
  * Here are the lines of queries that the main thread answers. The query log writes them, with those of readers, in the order of time.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { decodeMessage, tryDecodeMessage } from '@portolan/dns/message.ts';
+import type { AbsoluteName } from '@portolan/dns/types.ts';
 import type { Client } from '../../chain/query.ts';
 import {
   clientText,
@@ -20,8 +22,6 @@ import {
   textOf,
 } from '../../observe/query-events/dnsmasq-lines.ts';
 import type { LineRules } from '../../observe/query-events/event-lines.ts';
-import { decodeMessage, tryDecodeMessage } from '../../wire/message.ts';
-import type { AbsoluteName } from '../../wire/types.ts';
 import type { ObservingLog } from '../front-end.ts';
 import type { ObserveQuery } from '../observed-queries.ts';
 

@@ -1,11 +1,12 @@
 /**
  * Describes why a server cannot start, with dnsmasq's exit code.
  */
+
+import { AddressError } from '@portolan/dns/address.ts';
 import { describeError } from '../../base/describe-error.ts';
 import { EXIT, type ExitCode } from '../../config/dnsmasq/exit-codes.ts';
 import { formatSocketAddress } from '../../socket/addresses.ts';
 import { PortInUseError, SocketError } from '../../socket/socket-error.ts';
-import { AddressError } from '../../wire/address.ts';
 import { UnknownInterfaceError } from '../followed-interfaces.ts';
 import { IdentityError } from './identity.ts';
 import { LogFileError } from './log-file.ts';

@@ -1,9 +1,10 @@
 /**
  * Reports each query to an upstream server at the time it is sent.
  */
+
+import { decodeMessage } from '@portolan/dns/message.ts';
+import type { AbsoluteName } from '@portolan/dns/types.ts';
 import type { Connect } from '../../forward/connect.ts';
-import { decodeMessage } from '../../wire/message.ts';
-import type { AbsoluteName } from '../../wire/types.ts';
 
 export interface QueryListener {
   /** @param server `127.0.0.1#53` */

@@ -1,6 +1,8 @@
 /**
  * The servers that a plugin asks. They are closed with the plugin.
  */
+
+import type { Message } from '@portolan/dns/types.ts';
 import type { Query as PluginQuery, Upstream, UpstreamOptions, Upstreams } from '@portolan/plugin';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -19,7 +21,6 @@ import { readTlsTrust } from '../../forward/read-tls-trust.ts';
 import { writeReceived } from '../../forward/transport/query-message.ts';
 import { isEncrypted, parseUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import { formatSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
-import type { Message } from '../../wire/types.ts';
 
 /** Milliseconds, as `forward` has it. */
 const TIMEOUT = 2_000;

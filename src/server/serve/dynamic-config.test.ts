@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
@@ -8,7 +9,6 @@ import { waitUntil } from '../../base/testing/wait-until.ts';
 import type { DynamicPlan } from '../../config/plan.ts';
 import type { WatchStats } from '../../kube/api/list-watch/state.ts';
 import type { ConfigMapObject, ObjectSink } from '../../kube/objects/objects.ts';
-import { parseName, toKey } from '../../wire/name.ts';
 import type { Following, ObjectSource } from '../object-source.ts';
 import { DynamicConfig } from './dynamic-config.ts';
 import { KeptConfig } from './kept-config.ts';

@@ -1,6 +1,8 @@
 /**
  * Follows the settings that change at run time: kube-dns's ConfigMap, in a folder or on the API server.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { CONFIG_KEYS, type KubeDnsConfig } from '../../config/config-map/config-map.ts';
@@ -9,7 +11,6 @@ import { ConfigMapSink } from '../../kube/objects/config-map-sink.ts';
 import type { ConfigStats } from '../../observe/stats.ts';
 import { ConfigFolder } from '../../sources/config-map/config-folder.ts';
 import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { Following, ObjectSource } from '../object-source.ts';
 import { KeptConfig } from './kept-config.ts';
 import { LastGoodConfig } from './last-good-config.ts';

@@ -3,6 +3,8 @@
  */
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
+import { ROOT } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { KubeDnsConfig } from '../../config/config-map/config-map.ts';
@@ -17,8 +19,6 @@ import { isOfKubernetes } from '../../kube/names/labels.ts';
 import { isListeningAt, listOwnAddresses } from '../../listen/local-addresses.ts';
 import { forward as forwardPlugin } from '../../plugins/forward/plugin.ts';
 import { type ResolvFileEvents, ResolvFiles } from '../../sources/resolv/resolv-files.ts';
-import { ROOT } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
 import {
   type FrontEnd,

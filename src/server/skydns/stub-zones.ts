@@ -1,13 +1,14 @@
 /**
  * Stub zones of SkyDNS: one key per server of a zone, below `dns/stub` in the domain.
  */
+
+import { formatAddress } from '@portolan/dns/address.ts';
+import { countLabels, joinName, splitLabels, toKey } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { ItemFault, type ItemFence } from '../../base/item-fence.ts';
 import type { StubZone } from '../../config/skydns/compile-skydns.ts';
 import { parseUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import { nameOfPath, type Service, type ServiceNames } from '../../sources/etcd/names/services.ts';
-import { formatAddress } from '../../wire/address.ts';
-import { countLabels, joinName, splitLabels, toKey } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 
 const DNS_PORT = 53;
 

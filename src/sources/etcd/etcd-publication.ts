@@ -4,6 +4,9 @@
  * A name's node has the answers that depend only on the keys at it and below it. Answers that depend on other names, on other
  * servers or on the time are left to the chain, as are names with very many keys and rare types.
  */
+
+import { encodeName, isWithin, toKey } from '@portolan/dns/name.ts';
+import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE } from '@portolan/dns/types.ts';
 import type { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { Steps } from '../../base/steps.ts';
@@ -11,8 +14,6 @@ import { writeAnswerBody } from '../../table/answer-body.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { AnswerBody, NameNode, PublicationId, ZoneId, ZoneSettings } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { encodeName, isWithin, toKey } from '../../wire/name.ts';
-import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE } from '../../wire/types.ts';
 import { settingsOf, type Zone } from '../../zone/zone.ts';
 import { type KeyNode, type KeyTree, NO_NODE } from './names/key-tree.ts';
 import { namesBelow, publishableName } from './names/publishable-names.ts';

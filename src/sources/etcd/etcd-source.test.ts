@@ -1,11 +1,11 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Clock } from '../../base/clock.ts';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { waitUntil } from '../../base/testing/wait-until.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { parseName, toKey } from '../../wire/name.ts';
-import { TYPE } from '../../wire/types.ts';
 import { parseEndpoint } from './client/endpoints.ts';
 import { EtcdSource } from './etcd-source.ts';
 import { makeSkyDnsRules } from './rules/rules.ts';

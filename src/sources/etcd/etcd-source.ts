@@ -3,13 +3,14 @@
  *
  * The keys are read once and then watched, so questions cause no calls. While etcd is unreachable, the last known keys are used.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ItemFault, ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import { TimeSlice } from '../../base/time-slice.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { Zone } from '../../zone/zone.ts';
 import { SnapshotKeeper, type SnapshotSettings, type SnapshotStats } from '../snapshot/snapshot-keeper.ts';
 import { ChangedNames } from './changed-names.ts';

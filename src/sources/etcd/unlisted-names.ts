@@ -2,10 +2,11 @@
  * Names whose keys etcd does not list by version 2 of its API: names with a label that begins with an underscore, such as
  * `_http._tcp` before a service. They are neither read with the others nor watched, so each is read on demand.
  */
+
+import { toKey } from '@portolan/dns/name.ts';
+import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ItemFence } from '../../base/item-fence.ts';
-import { toKey } from '../../wire/name.ts';
-import type { AbsoluteName, NameKey } from '../../wire/types.ts';
 import type { EtcdSettings } from './client/settings.ts';
 import { EtcdV2Client } from './client/v2-client.ts';
 import { type KeyNode, KeyTree } from './names/key-tree.ts';

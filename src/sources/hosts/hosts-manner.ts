@@ -1,7 +1,7 @@
 /**
  * What differs between programs that read hosts files: which words are addresses and names, and what is said of others.
  */
-import type { WireName } from '../../wire/types.ts';
+import type { WireName } from '@portolan/dns/types.ts';
 
 /** An invalid address or name in a line, which is skipped. */
 export interface HostsWarning {

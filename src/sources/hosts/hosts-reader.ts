@@ -4,10 +4,10 @@
  * Files can have a million names, so they are parsed in pieces, octet by octet, and only an incomplete line is buffered. A wrong line
  * is reported and skipped.
  */
-import { isMappedAddress } from '../../wire/address.ts';
-import { readUsualAddress } from '../../wire/address-octets.ts';
-import { MAX_LABEL_OCTETS } from '../../wire/label.ts';
-import type { WireName } from '../../wire/types.ts';
+import { isMappedAddress } from '@portolan/dns/address.ts';
+import { readUsualAddress } from '@portolan/dns/address-octets.ts';
+import { MAX_LABEL_OCTETS } from '@portolan/dns/label.ts';
+import type { WireName } from '@portolan/dns/types.ts';
 import type { HostsManner, HostsVisitor, HostsWarning } from './hosts-manner.ts';
 
 /** The maximum length of a line in octets. Longer lines are skipped, so that a file without newlines does not fill the memory. */

@@ -1,5 +1,5 @@
+import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { expect, it } from 'vitest';
-import { parseName, ROOT, toKey } from '../../wire/name.ts';
 import { branchesOf } from './changed-branches.ts';
 
 const keys = (names: readonly string[]) => names.map((name) => toKey(parseName(name)));

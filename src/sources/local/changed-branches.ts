@@ -1,8 +1,8 @@
 /**
  * Finds the branches of the name space whose answers a change of names may have outdated.
  */
-import { ROOT, splitLabels } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
+import { ROOT, splitLabels } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 
 /** More branches count as the whole tree. */
 const MAX_BRANCHES = 16;

@@ -1,10 +1,10 @@
+import { parseAddress } from '@portolan/dns/address.ts';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { waitUntil } from '../../base/testing/wait-until.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { parseAddress } from '../../wire/address.ts';
 import type { HostsManner } from '../hosts/hosts-manner.ts';
 import { LocalData } from './local-data.ts';
 import { hostsOnly } from './local-plan.ts';

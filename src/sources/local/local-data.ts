@@ -5,6 +5,9 @@
  * after that.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { AddressRange } from '@portolan/dns/address-range.ts';
+import { ROOT } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { ChangeQueue } from '../../base/change-queue.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
@@ -14,9 +17,6 @@ import type { HostNames } from '../../records/hosts/host-names.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { LocalisedPublication, PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import type { AddressRange } from '../../wire/address-range.ts';
-import { ROOT } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import type { HostsManner, HostsWarning } from '../hosts/hosts-manner.ts';
 import { type HostsFile, HostsSource } from '../hosts/hosts-source.ts';
 import { ParseWarningReport } from '../hosts/parse-warning-report.ts';

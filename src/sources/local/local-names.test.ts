@@ -1,9 +1,9 @@
+import { encodeName, parseName, toKey } from '@portolan/dns/name.ts';
+import { keyOfWire } from '@portolan/dns/name-wire.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { CLASS, type RecordData, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import type { ZoneId } from '../../table/types.ts';
-import { encodeName, parseName, toKey } from '../../wire/name.ts';
-import { keyOfWire } from '../../wire/name-wire.ts';
-import { presentRecord } from '../../wire/present.ts';
-import { CLASS, type RecordData, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { compileNode } from '../../zone/compile.ts';
 import { recordsOf } from '../../zone/record-set.ts';
 import { LocalNames } from './local-names.ts';

@@ -5,12 +5,11 @@
  * that an alias hides all other records of its name (RFC 1034 section 3.6.2).
  */
 
-import type { HostAddress, HostNames } from '../../records/hosts/host-names.ts';
-import { formatAddress, parseAddress } from '../../wire/address.ts';
-import type { AddressMatch } from '../../wire/address-range.ts';
-import { encodeName, toKey } from '../../wire/name.ts';
-import { keyOfWire } from '../../wire/name-wire.ts';
-import { typeOfData } from '../../wire/record-data.ts';
+import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
+import type { AddressMatch } from '@portolan/dns/address-range.ts';
+import { encodeName, toKey } from '@portolan/dns/name.ts';
+import { keyOfWire } from '@portolan/dns/name-wire.ts';
+import { typeOfData } from '@portolan/dns/record-data.ts';
 import {
   CLASS,
   type NameKey,
@@ -18,7 +17,8 @@ import {
   type ResourceRecord,
   TYPE,
   type WireName,
-} from '../../wire/types.ts';
+} from '@portolan/dns/types.ts';
+import type { HostAddress, HostNames } from '../../records/hosts/host-names.ts';
 import { compileNode } from '../../zone/compile.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import { type NamedSet, type RecordSet, recordSet, recordsOf } from '../../zone/record-set.ts';

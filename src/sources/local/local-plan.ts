@@ -1,7 +1,7 @@
 /**
  * The options of local names as data. Hosts files are separate.
  */
-import type { NameKey, ResourceRecord } from '../../wire/types.ts';
+import type { NameKey, ResourceRecord } from '@portolan/dns/types.ts';
 
 export interface LocalNamesPlan {
   /** Seconds, for the names of hosts files. */

@@ -1,3 +1,4 @@
+import { parseName, toKey } from '@portolan/dns/name.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { composeRecords } from '../../records/cluster-composer.ts';
@@ -6,7 +7,6 @@ import { TableReader } from '../../table/reader.ts';
 import { query } from '../../table/testing/table-answers.ts';
 import { DEFAULT_VIEW, VERDICT } from '../../table/types.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { parseName, toKey } from '../../wire/name.ts';
 import { LocalNames } from './local-names.ts';
 import { hostsOnly, type LocalNamesPlan } from './local-plan.ts';
 import { LocalPublication } from './local-publication.ts';

@@ -3,15 +3,16 @@
  * answers need more. A change publishes the difference between the nodes, name by name, and the new list with one store, so that
  * readers always find a name that is in both.
  */
+
+import { parseName, ROOT } from '@portolan/dns/name.ts';
+import { keyOfWire } from '@portolan/dns/name-wire.ts';
+import type { NameKey, WireName } from '@portolan/dns/types.ts';
 import { collectGarbage } from '../../base/collect-garbage.ts';
 import type { Log } from '../../base/log.ts';
 import { HostNames, type HostRules } from '../../records/hosts/host-names.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { NameNode, PublicationId, ZoneId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { parseName, ROOT } from '../../wire/name.ts';
-import { keyOfWire } from '../../wire/name-wire.ts';
-import type { NameKey, WireName } from '../../wire/types.ts';
 import { settingsOf, type Zone } from '../../zone/zone.ts';
 
 /** Names published without a pause: less than a millisecond. */

@@ -2,12 +2,13 @@
  * Local names whose addresses depend on the network of the client (`--localise-queries`): per network a publication of the
  * names that its clients see differently. A view for these clients lists it before the publication of all local names.
  */
+
+import { type AddressRange, matchRange, toRangeKey } from '@portolan/dns/address-range.ts';
+import { keyOfWire } from '@portolan/dns/name-wire.ts';
+import type { WireName } from '@portolan/dns/types.ts';
 import type { Log } from '../../base/log.ts';
 import type { LocalisedPublication } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { type AddressRange, matchRange, toRangeKey } from '../../wire/address-range.ts';
-import { keyOfWire } from '../../wire/name-wire.ts';
-import type { WireName } from '../../wire/types.ts';
 import { compileNode } from '../../zone/compile.ts';
 import type { LocalNames } from './local-names.ts';
 import { LocalPublication, type PublishedNames } from './local-publication.ts';

@@ -2,11 +2,12 @@
  * A set of names in wire form, each with a number: a million names take some 40 MB. As strings in a `Map` they would take
  * three times as much.
  */
+
+import type { WireName } from '@portolan/dns/types.ts';
 import { EntrySlots } from '../../records/hosts/entry-slots.ts';
 import { HASH_MASK, PLACE_MASK } from '../../records/hosts/layout.ts';
 import { finishHash, HASH_KEYS, hashName } from '../../table/hash.ts';
 import { drawRandom } from '../../table/salts.ts';
-import type { WireName } from '../../wire/types.ts';
 import { WordStore } from './word-store.ts';
 
 /** The position of a name in a set, from 1. 0 means no entry. */

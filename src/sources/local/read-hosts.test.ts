@@ -1,10 +1,10 @@
+import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
+import { encodeName, parseName, toKey } from '@portolan/dns/name.ts';
+import { keyOfWire } from '@portolan/dns/name-wire.ts';
 import { describe, expect, it } from 'vitest';
 import { ItemFence } from '../../base/item-fence.ts';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { formatAddress, parseAddress } from '../../wire/address.ts';
-import { encodeName, parseName, toKey } from '../../wire/name.ts';
-import { keyOfWire } from '../../wire/name-wire.ts';
 import type { HostsManner } from '../hosts/hosts-manner.ts';
 import { hostsOnly, type LocalNamesPlan } from './local-plan.ts';
 import { readHosts } from './read-hosts.ts';

@@ -1,12 +1,13 @@
 /**
  * Reads the names of options and of hosts files, piece by piece.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
+import { MAX_NAME_OCTETS } from '@portolan/dns/label.ts';
+import { encodeName } from '@portolan/dns/name.ts';
+import type { WireName } from '@portolan/dns/types.ts';
 import type { ItemFence } from '../../base/item-fence.ts';
 import type { HostNames } from '../../records/hosts/host-names.ts';
-import { parseAddress } from '../../wire/address.ts';
-import { MAX_NAME_OCTETS } from '../../wire/label.ts';
-import { encodeName } from '../../wire/name.ts';
-import type { WireName } from '../../wire/types.ts';
 import type { HostsManner, HostsWarning } from '../hosts/hosts-manner.ts';
 import type { HostsFile } from '../hosts/hosts-source.ts';
 import { readHostsFiles } from '../hosts/read-hosts-files.ts';

@@ -4,13 +4,13 @@
  * Data is converted to wire form and parsed from there, so that each type has only one parser. Any type may use the form of
  * RFC 3597: `\# LENGTH HEX`.
  */
-import { parseAddress } from '../../wire/address.ts';
-import { typeName, typeOf } from '../../wire/mnemonics.ts';
-import { encodeName } from '../../wire/name.ts';
-import { OctetReader } from '../../wire/octet-reader.ts';
-import { readData } from '../../wire/record-data.ts';
-import type { AbsoluteName, RecordData } from '../../wire/types.ts';
-import { WireError } from '../../wire/wire-error.ts';
+import { parseAddress } from '@portolan/dns/address.ts';
+import { typeName, typeOf } from '@portolan/dns/mnemonics.ts';
+import { encodeName } from '@portolan/dns/name.ts';
+import { OctetReader } from '@portolan/dns/octet-reader.ts';
+import { readData } from '@portolan/dns/record-data.ts';
+import type { AbsoluteName, RecordData } from '@portolan/dns/types.ts';
+import { WireError } from '@portolan/dns/wire-error.ts';
 import { ZoneFileFault, type ZoneWord } from './entries.ts';
 import { encodeLocation } from './location.ts';
 import { encodeParameters } from './service-parameters.ts';

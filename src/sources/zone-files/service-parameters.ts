@@ -1,8 +1,8 @@
 /**
  * The parameters of SVCB and HTTPS records (RFC 9460 section 2.1).
  */
-import { parseAddress } from '../../wire/address.ts';
-import { SERVICE_PARAMETER_KEYS } from '../../wire/service-binding-records.ts';
+import { parseAddress } from '@portolan/dns/address.ts';
+import { SERVICE_PARAMETER_KEYS } from '@portolan/dns/service-binding-records.ts';
 import { ZoneFileFault, type ZoneWord } from './entries.ts';
 import { readOctets } from './word-values.ts';
 

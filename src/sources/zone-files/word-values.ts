@@ -1,8 +1,8 @@
 /**
  * Reads words of a master file as names, numbers, TTLs and octets.
  */
-import { NameError, parseName, ROOT } from '../../wire/name.ts';
-import type { AbsoluteName } from '../../wire/types.ts';
+import { NameError, parseName, ROOT } from '@portolan/dns/name.ts';
+import type { AbsoluteName } from '@portolan/dns/types.ts';
 import { ZoneFileFault, type ZoneWord } from './entries.ts';
 
 /** A name; without a final dot it is relative to the origin, and `@` is the origin itself. @throws ZoneFileFault */

@@ -1,9 +1,9 @@
+import { parseName, ROOT } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
+import { sampleRecords } from '@portolan/dns/testing/sample-records.ts';
+import { type AbsoluteName, CLASS, type RecordData, type ResourceRecord } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseName, ROOT } from '../../wire/name.ts';
-import { presentRecord } from '../../wire/present.ts';
-import { sampleRecords } from '../../wire/testing/sample-records.ts';
-import { type AbsoluteName, CLASS, type RecordData, type ResourceRecord } from '../../wire/types.ts';
 import { describeZoneFileProblem, parseRecord, readZoneFile } from './zone-file.ts';
 
 const ORIGIN = parseName('example.');

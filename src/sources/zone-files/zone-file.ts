@@ -5,11 +5,11 @@
  * and line.
  */
 import { dirname, isAbsolute, join } from 'node:path';
+import { classOf, typeOf } from '@portolan/dns/mnemonics.ts';
+import { ROOT } from '@portolan/dns/name.ts';
+import { type AbsoluteName, CLASS, type ResourceRecord } from '@portolan/dns/types.ts';
 import { describeError } from '../../base/describe-error.ts';
 import { readItem } from '../../base/item-fence.ts';
-import { classOf, typeOf } from '../../wire/mnemonics.ts';
-import { ROOT } from '../../wire/name.ts';
-import { type AbsoluteName, CLASS, type ResourceRecord } from '../../wire/types.ts';
 import { type DataField, readEntries, type ZoneEntry, ZoneFileFault, type ZoneWord } from './entries.ts';
 import { fillInNumber, numbersOf, readRange } from './generate.ts';
 import { readRecordData } from './record-fields.ts';

@@ -4,8 +4,9 @@
  *
  * The seats work as in `PacketBatch`, without its socket: an unanswered packet changes places with the next answered one.
  */
+
+import type { ClientTransport } from '@portolan/dns/response-size.ts';
 import fc from 'fast-check';
-import type { ClientTransport } from '../../wire/response-size.ts';
 import { TableReader } from '../reader.ts';
 import { wire } from './table-answers.ts';
 

@@ -1,8 +1,9 @@
 /**
  * Nodes and answers for tests of the table, made with dns-packet: an encoder that shares nothing with ours.
  */
+
+import type { WireName } from '@portolan/dns/types.ts';
 import { encode, type Packet, type StringAnswer } from 'dns-packet';
-import type { WireName } from '../../wire/types.ts';
 import type {
   AnswerBody,
   CachedAnswer,

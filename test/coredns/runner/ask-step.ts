@@ -4,13 +4,13 @@
 import { createSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';
 import { connect as connectByTls } from 'node:tls';
+import { FrameParser, frame } from '@portolan/dns/frames.ts';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { classOf, typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, type Edns, type Message, OPCODE, TYPE } from '@portolan/dns/types.ts';
 import { describeRecord, describeReply } from '../../../src/roles/compare/described-reply.ts';
 import { isLikeRecord, isSameReply } from '../../../src/roles/compare/judge.ts';
-import { FrameParser, frame } from '../../../src/wire/frames.ts';
-import { decodeMessage, encodeMessage } from '../../../src/wire/message.ts';
-import { classOf, typeOf } from '../../../src/wire/mnemonics.ts';
-import { parseName } from '../../../src/wire/name.ts';
-import { CLASS, type Edns, type Message, OPCODE, TYPE } from '../../../src/wire/types.ts';
 import { makeOption, readRecord } from './record-text.ts';
 import type { AskStep, StepResult } from './recorded-case.ts';
 

@@ -1,10 +1,10 @@
 /**
  * Records and EDNS options in the format of the recordings.
  */
+import { parseName } from '@portolan/dns/name.ts';
+import type { EdnsOption, ResourceRecord } from '@portolan/dns/types.ts';
 import { describeRecord, OPTION_CODES } from '../../../src/roles/compare/described-reply.ts';
 import { parseRecord } from '../../../src/sources/zone-files/zone-file.ts';
-import { parseName } from '../../../src/wire/name.ts';
-import type { EdnsOption, ResourceRecord } from '../../../src/wire/types.ts';
 
 /** @throws Error for a line that is no record: a mistake of the case */
 export function readRecord(line: string): ResourceRecord {

@@ -6,12 +6,12 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import { FrameParser, frame } from '@portolan/dns/frames.ts';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { className, opcodeName, rcodeOf, typeName } from '@portolan/dns/mnemonics.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, type Message, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { describeOption } from '../../../src/roles/compare/described-reply.ts';
-import { FrameParser, frame } from '../../../src/wire/frames.ts';
-import { decodeMessage, encodeMessage } from '../../../src/wire/message.ts';
-import { className, opcodeName, rcodeOf, typeName } from '../../../src/wire/mnemonics.ts';
-import { parseName } from '../../../src/wire/name.ts';
-import { CLASS, type Message, RCODE, type ResourceRecord, TYPE } from '../../../src/wire/types.ts';
 import { readRecord } from './record-text.ts';
 import type { UpstreamRule, UpstreamScript } from './recorded-case.ts';
 

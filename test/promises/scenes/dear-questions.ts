@@ -4,13 +4,13 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { FrameParser, frame } from '@portolan/dns/frames.ts';
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { parseName } from '@portolan/dns/name.ts';
+import type { RecordData } from '@portolan/dns/types.ts';
 import { onTestFinished } from 'vitest';
 import { readThreadTimes, sumOf } from '../../../bench/processor-time.ts';
 import { ask, makeQuery } from '../../../src/chain/testing/ask.ts';
-import { FrameParser, frame } from '../../../src/wire/frames.ts';
-import { encodeMessage } from '../../../src/wire/message.ts';
-import { parseName } from '../../../src/wire/name.ts';
-import type { RecordData } from '../../../src/wire/types.ts';
 import { ZoneUpstream } from '../../resolver/zone-upstream.ts';
 import { type Role, type RunningRole, startRole } from '../../support/roles.ts';
 

@@ -3,8 +3,8 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { encodeMessage } from '@portolan/dns/message.ts';
 import { makeQuery } from '../../../src/chain/testing/ask.ts';
-import { encodeMessage } from '../../../src/wire/message.ts';
 
 /** A root SOA record with a TTL and minimum of an hour. */
 const SOA = Buffer.from([

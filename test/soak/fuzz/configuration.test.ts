@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseName } from '@portolan/dns/name.ts';
 import { expect, it } from 'vitest';
 import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
 import { CONFIG_KEYS, readKubeDnsConfig } from '../../../src/config/config-map/config-map.ts';
@@ -22,7 +23,6 @@ import { KeyFileError, readKeyFile } from '../../../src/plugins/tsig/key-file.ts
 import { HostsReader } from '../../../src/sources/hosts/hosts-reader.ts';
 import { ManifestError, parseManifest } from '../../../src/sources/manifests/parse-manifest.ts';
 import { describeZoneFileProblem, readZoneFile } from '../../../src/sources/zone-files/zone-file.ts';
-import { parseName } from '../../../src/wire/name.ts';
 import { COMMAND_LINES, ZONES } from '../../dnsmasq/known-world.ts';
 import { type FuzzTarget, fuzz, octetsOf } from './fuzz.ts';
 

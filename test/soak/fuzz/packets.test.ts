@@ -1,6 +1,19 @@
 /**
  * Fuzzes packets of clients and of upstream servers: the readers, the decoder, and the code that waits for replies.
  */
+import { FrameParser, frame } from '@portolan/dns/frames.ts';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import {
+  DEFAULT_ALGORITHM,
+  isMacMalformed,
+  ResponseSigner,
+  readSignature,
+  signQuery,
+  verifyQuery,
+} from '@portolan/dns/tsig.ts';
+import { CLASS, type Message, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
+import { WireError } from '@portolan/dns/wire-error.ts';
 import { expect, it } from 'vitest';
 import { sanitise } from '../../../src/forward/sanitise.ts';
 import { mixCase } from '../../../src/forward/transport/name-case.ts';
@@ -18,19 +31,6 @@ import {
   settings,
 } from '../../../src/table/testing/table-answers.ts';
 import { TableWriter } from '../../../src/table/writer.ts';
-import { FrameParser, frame } from '../../../src/wire/frames.ts';
-import { decodeMessage, encodeMessage } from '../../../src/wire/message.ts';
-import { parseName, toKey } from '../../../src/wire/name.ts';
-import {
-  DEFAULT_ALGORITHM,
-  isMacMalformed,
-  ResponseSigner,
-  readSignature,
-  signQuery,
-  verifyQuery,
-} from '../../../src/wire/tsig.ts';
-import { CLASS, type Message, type ResourceRecord, TYPE } from '../../../src/wire/types.ts';
-import { WireError } from '../../../src/wire/wire-error.ts';
 import { type FuzzTarget, fuzz } from './fuzz.ts';
 
 const NAMES = ['cart.cluster.local', 'x.cluster.local', 'www.example.com', '4.3.2.1.in-addr.arpa', '.'];

@@ -6,6 +6,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import { expect, it } from 'vitest';
 import { readListLine } from '../../../packages/ads/src/list-line.ts';
 import { countRejectedItems, ItemFence } from '../../../src/base/item-fence.ts';
@@ -25,8 +27,6 @@ import { makeSkyDnsRules } from '../../../src/sources/etcd/rules/rules.ts';
 import { ManifestError, parseManifest } from '../../../src/sources/manifests/parse-manifest.ts';
 import { readSnapshot } from '../../../src/sources/snapshot/snapshot-file.ts';
 import { TableWriter } from '../../../src/table/writer.ts';
-import { parseName, toKey } from '../../../src/wire/name.ts';
-import { TYPE } from '../../../src/wire/types.ts';
 import { fuzz, octetsOf } from './fuzz.ts';
 
 const textOf = (input: Uint8Array) => Buffer.from(input).toString('utf8');

@@ -5,9 +5,9 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import { askShort, makeQuery, type Server } from '../../../src/chain/testing/ask.ts';
-import { encodeMessage } from '../../../src/wire/message.ts';
-import { TYPE } from '../../../src/wire/types.ts';
 
 export interface HostilePlan {
   readonly server: Server;

@@ -2,11 +2,11 @@
  * A change of one slice, and an answer for one endpoint, cost the same however many endpoints their service has. The test counts
  * work instead of time, so it fails on any machine.
  */
+import { TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { WorkCounter } from '../../../src/base/testing/work-counter.ts';
 import type { ClusterObject, EndpointsObject, ServiceObject } from '../../../src/kube/objects/objects.ts';
 import { AskableCluster, question } from '../../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { TYPE } from '../../../src/wire/types.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 /** What Kubernetes puts into one. */

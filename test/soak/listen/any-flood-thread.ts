@@ -3,13 +3,13 @@
  * answers, and for new outside names, which a reader cannot answer.
  */
 import { workerData } from 'node:worker_threads';
+import { encodeMessage } from '@portolan/dns/message.ts';
 import { makeQuery } from '../../../src/chain/testing/ask.ts';
 import { encodeSocketAddress } from '../../../src/socket/addresses.ts';
 import { bindDescriptor, openDescriptor } from '../../../src/socket/descriptor.ts';
 import { libc } from '../../../src/socket/libc.ts';
 import { SOCK_DGRAM } from '../../../src/socket/linux.ts';
 import { MessageRow } from '../../../src/socket/message-row.ts';
-import { encodeMessage } from '../../../src/wire/message.ts';
 
 export interface FloodPlan {
   readonly port: number;

@@ -7,12 +7,12 @@
  */
 import { createSocket } from 'node:dgram';
 import { Worker } from 'node:worker_threads';
+import { encodeMessage } from '@portolan/dns/message.ts';
+import { rcodeName } from '@portolan/dns/mnemonics.ts';
+import { RCODE } from '@portolan/dns/types.ts';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../../src/base/testing/wait-until.ts';
 import { makeQuery } from '../../../src/chain/testing/ask.ts';
-import { encodeMessage } from '../../../src/wire/message.ts';
-import { rcodeName } from '../../../src/wire/mnemonics.ts';
-import { RCODE } from '../../../src/wire/types.ts';
 import { bundleThread } from '../../support/bundle-thread.ts';
 import { readKernelDrops } from '../../support/kernel-drops.ts';
 import { endAllPrograms, servePortolan } from '../../support/portolan.ts';

@@ -2,12 +2,12 @@
  * Clients that attack the server over TCP: they hold connections and do not read their answers.
  */
 import { Worker } from 'node:worker_threads';
+import { frame } from '@portolan/dns/frames.ts';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { waitUntil } from '../../../src/base/testing/wait-until.ts';
 import { listenOnTcp, TCP_LIMITS, type TcpLimits } from '../../../src/listen/tcp.ts';
-import { frame } from '../../../src/wire/frames.ts';
 import { answerAuthoritatively, ScriptedAnswers } from '../../listen/scripted-answers.ts';
 import { TcpClient } from '../../listen/tcp-client.ts';
 import { queryFor } from '../../listen/udp-client.ts';

@@ -5,11 +5,11 @@
  * thread takes in, so that its queue is always full, however fast the machine is.
  */
 import { createSocket, type Socket } from 'node:dgram';
+import { encodeMessage } from '@portolan/dns/message.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../../src/base/testing/free-port.ts';
 import { waitUntil } from '../../../src/base/testing/wait-until.ts';
 import { askShort, makeQuery } from '../../../src/chain/testing/ask.ts';
-import { encodeMessage } from '../../../src/wire/message.ts';
 import { MANNERS } from '../../support/all-roles.ts';
 import { endAllPrograms, type Program, runPortolan } from '../../support/portolan.ts';
 import { itWithTool } from '../../support/tools.ts';

@@ -3,12 +3,12 @@
  */
 import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
+import { frame } from '@portolan/dns/frames.ts';
+import { encodeMessage } from '@portolan/dns/message.ts';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../../src/base/testing/wait-until.ts';
 import { ask, makeQuery } from '../../../src/chain/testing/ask.ts';
-import { frame } from '../../../src/wire/frames.ts';
-import { encodeMessage } from '../../../src/wire/message.ts';
 import { bundleThread } from '../../support/bundle-thread.ts';
 import { endAllPrograms, type Serving, servePortolan } from '../../support/portolan.ts';
 import type { AttackPlan } from './hostile-tcp-thread.ts';

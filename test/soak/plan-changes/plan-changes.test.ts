@@ -2,6 +2,8 @@
  * A running server changes its whole plan two hundred times under load: no query is lost or answered wrongly, no answer is from
  * before a change, and memory stays constant.
  */
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { CLASS } from '@portolan/dns/types.ts';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { findFreePort } from '../../../src/base/testing/free-port.ts';
@@ -19,8 +21,6 @@ import { localNames as localNamesPlugin } from '../../../src/plugins/local-names
 import type { FrontEnd, PlanListener } from '../../../src/server/front-end.ts';
 import { ServeFrontEnd } from '../../../src/server/serve/serve-front-end.ts';
 import { Server } from '../../../src/server/server.ts';
-import { parseName, toKey } from '../../../src/wire/name.ts';
-import { CLASS } from '../../../src/wire/types.ts';
 import { bundleBurstLoad, bundleServerThreads } from '../../support/bundle-thread.ts';
 import { BurstLoad } from '../../support/burst-load.ts';
 import '../../support/load-all-plugins.ts';

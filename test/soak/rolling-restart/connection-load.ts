@@ -2,9 +2,9 @@
  * Clients that repeatedly connect over TCP, ask one question and disconnect; records the result of each.
  */
 import { connect } from 'node:net';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { onTestFinished } from 'vitest';
 import { makeQuery, type Server } from '../../../src/chain/testing/ask.ts';
-import { decodeMessage, encodeMessage } from '../../../src/wire/message.ts';
 import type { LoadQuestion } from '../../support/burst-load.ts';
 
 type Fate = 'answered' | 'wrong' | 'refused' | 'reset' | 'closed' | 'unanswered';

@@ -1,12 +1,13 @@
 /**
  * A group of listeners with one block for all names, in the form of responses of our own front ends.
  */
+
+import { ROOT } from '@portolan/dns/name.ts';
+import { DEFAULT_UDP_SIZE } from '@portolan/dns/response-size.ts';
 import type { Log } from '../../../base/log.ts';
 import type { HandleQuery } from '../../../chain/handle-query.ts';
 import type { Chain } from '../../../chain/handler.ts';
 import type { ResponseForm } from '../../../chain/response-form.ts';
-import { ROOT } from '../../../wire/name.ts';
-import { DEFAULT_UDP_SIZE } from '../../../wire/response-size.ts';
 import { ListenerGroup } from '../listener-group.ts';
 
 const OWN_FORM: ResponseForm = {

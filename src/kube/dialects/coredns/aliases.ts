@@ -1,8 +1,8 @@
 /**
  * Names that are aliases: of external names, and of endpoints that are names. A CNAME is followed only for addresses.
  */
-import { isWithin, toKey } from '../../../wire/name.ts';
-import { type AbsoluteName, type NameKey, TYPE } from '../../../wire/types.ts';
+import { isWithin, toKey } from '@portolan/dns/name.ts';
+import { type AbsoluteName, type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { Alias } from '../../../zone/node.ts';
 import { type RecordSet, recordSet } from '../../../zone/record-set.ts';
 import type { NamedTarget } from '../../names/endpoint-targets.ts';

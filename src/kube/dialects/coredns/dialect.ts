@@ -1,7 +1,7 @@
 /**
  * Names and answers as CoreDNS has them.
  */
-import { type NameKey, type RecordData, TYPE } from '../../../wire/types.ts';
+import { type NameKey, type RecordData, TYPE } from '@portolan/dns/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import { type RecordSet, recordSet } from '../../../zone/record-set.ts';
 import type { Zone } from '../../../zone/zone.ts';

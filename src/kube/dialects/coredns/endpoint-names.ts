@@ -1,7 +1,7 @@
 /**
  * The names of endpoints below their service: a hostname, or the address with dashes. Endpoints of one hostname share it.
  */
-import { type NameKey, TYPE } from '../../../wire/types.ts';
+import { type NameKey, TYPE } from '@portolan/dns/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import type { NamedSet, RecordSet } from '../../../zone/record-set.ts';
 import { type Endpoint, endpointLabel } from '../../names/endpoints.ts';

@@ -1,7 +1,7 @@
 /**
  * SRV records with the weights of CoreDNS: 100 divided by the number of pairs of an address and a port.
  */
-import { type NameKey, type RecordData, TYPE } from '../../../wire/types.ts';
+import { type NameKey, type RecordData, TYPE } from '@portolan/dns/types.ts';
 import type { NamedSet, RecordSet } from '../../../zone/record-set.ts';
 
 /** The target of an SRV record. */

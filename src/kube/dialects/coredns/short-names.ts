@@ -2,8 +2,9 @@
  * Names below a service that CoreDNS answers although they are in no specification: ports without underscores.
  * They are made when a client asks.
  */
+
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Below } from '../../../table/types.ts';
-import type { NameKey } from '../../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import type { NodeFinder } from '../dialect.ts';
 

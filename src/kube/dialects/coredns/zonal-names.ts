@@ -3,7 +3,7 @@
  * `ZONE.pin._zone.SERVICE.NAMESPACE.svc`, and `prefer` instead of `pin`. Without an endpoint in the zone, `pin` has no
  * records, and `prefer` those of all endpoints.
  */
-import type { NameKey } from '../../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
 import type { ServiceView } from '../dialect.ts';

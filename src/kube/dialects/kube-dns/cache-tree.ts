@@ -5,7 +5,7 @@
  * It is made from the objects on request, one service per piece. A service that changes meanwhile is shown as it is when its
  * turn comes.
  */
-import type { NameKey } from '../../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { ClusterDirectory } from '../dialect.ts';
 import { type CacheEntry, type CacheNode, inOrder, serviceNode } from './cache-node.ts';
 

@@ -1,9 +1,10 @@
 /**
  * Derives the names of a service from its entries.
  */
+
+import { toKey } from '@portolan/dns/name.ts';
+import { type AbsoluteName, type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { Below } from '../../../table/types.ts';
-import { toKey } from '../../../wire/name.ts';
-import { type AbsoluteName, type NameKey, TYPE } from '../../../wire/types.ts';
 import type { ZoneNode } from '../../../zone/node.ts';
 import { recordSet } from '../../../zone/record-set.ts';
 import { canonicalAddresses } from '../../names/endpoints.ts';

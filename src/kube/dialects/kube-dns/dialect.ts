@@ -1,7 +1,7 @@
 /**
  * Names and answers as kube-dns has them.
  */
-import { type NameKey, TYPE } from '../../../wire/types.ts';
+import { type NameKey, TYPE } from '@portolan/dns/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import { recordSet } from '../../../zone/record-set.ts';
 import type { Zone } from '../../../zone/zone.ts';

@@ -4,8 +4,9 @@
  * An entry is a host under a key of its own: `key.path.service` is a name, and so is `path.service`, with the hosts of all its
  * keys. A host is a set of addresses or a name; `additional` holds the additional records for an SRV record to it.
  */
+
+import { type NameKey, type RecordData, TYPE } from '@portolan/dns/types.ts';
 import type { Below } from '../../../table/types.ts';
-import { type NameKey, type RecordData, TYPE } from '../../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import type { NamedSet, RecordSet } from '../../../zone/record-set.ts';
 import { ADDRESS_TYPES, addressSets } from '../../names/record-sets.ts';

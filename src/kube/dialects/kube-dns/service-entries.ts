@@ -1,7 +1,7 @@
 /**
  * The entries of a service, one function per kind of service.
  */
-import type { NameKey } from '../../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { NamedTarget } from '../../names/endpoint-targets.ts';
 import { canonicalAddresses, type Endpoint } from '../../names/endpoints.ts';
 import { externalTarget } from '../../names/external-target.ts';

@@ -2,7 +2,7 @@
  * Questions with a label `*`, which matches every child of a node in the tree of kube-dns: every namespace, service, or
  * key of an entry. It does not match labels of ports and protocols.
  */
-import type { NameKey } from '../../../wire/types.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { ZoneNode } from '../../../zone/node.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
 import type { ClusterDirectory, ServiceView } from '../dialect.ts';

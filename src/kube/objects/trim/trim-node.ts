@@ -2,7 +2,7 @@
  * Node: the zone and region in its labels, and where its pods and itself ask from. The newer generation of labels takes precedence.
  */
 import { isIP } from 'node:net';
-import { type AddressRange, parseAddressRange } from '../../../wire/address-range.ts';
+import { type AddressRange, parseAddressRange } from '@portolan/dns/address-range.ts';
 import type { NodeObject, NodeRangesObject } from '../objects.ts';
 import { asList, asRecord, asText, asTexts } from './fields.ts';
 import { nameless, readIdentity, readLabel, type Trimmed } from './trimmed.ts';

@@ -1,6 +1,11 @@
 /**
  * A cluster that can be asked in both ways: by the chain, and by the table.
  */
+
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { type ClientTransport, DEFAULT_UDP_SIZE } from '@portolan/dns/response-size.ts';
+import { CLASS, type Message, type NameKey, type Question } from '@portolan/dns/types.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { ManualClock } from '../../../base/testing/manual-clock.ts';
@@ -18,10 +23,6 @@ import { encodeSocketAddress } from '../../../socket/addresses.ts';
 import { TableReader } from '../../../table/reader.ts';
 import { DEFAULT_VIEW, VERDICT } from '../../../table/types.ts';
 import { TableWriter } from '../../../table/writer.ts';
-import { decodeMessage, encodeMessage } from '../../../wire/message.ts';
-import { parseName, toKey } from '../../../wire/name.ts';
-import { type ClientTransport, DEFAULT_UDP_SIZE } from '../../../wire/response-size.ts';
-import { CLASS, type Message, type NameKey, type Question } from '../../../wire/types.ts';
 import { createAliasFollower } from '../../aliases/alias.ts';
 import { createAnyHandler } from '../../any/any.ts';
 import { createTypeFilter } from '../../forward/filtered-types.ts';

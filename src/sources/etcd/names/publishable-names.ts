@@ -1,8 +1,8 @@
 /**
  * The names of keys that questions can reach: names in lower case, without labels that questions use as wildcards.
  */
-import { toKey } from '../../../wire/name.ts';
-import type { NameKey } from '../../../wire/types.ts';
+import { toKey } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import { type KeyNode, type KeyTree, NO_NODE } from './key-tree.ts';
 import { isWildcard, nameOfPath, pathOfName } from './services.ts';
 

@@ -1,9 +1,9 @@
 /**
  * The services of a name: the records of the keys at it and below it.
  */
-import { parseAddress, unmapAddress } from '../../../wire/address.ts';
-import { splitLabels, tryParseName } from '../../../wire/name.ts';
-import type { AbsoluteName } from '../../../wire/types.ts';
+import { parseAddress, unmapAddress } from '@portolan/dns/address.ts';
+import { splitLabels, tryParseName } from '@portolan/dns/name.ts';
+import type { AbsoluteName } from '@portolan/dns/types.ts';
 import { type KeyNode, type KeyTree, NO_NODE } from './key-tree.ts';
 import { parseServiceRecord, type ServiceRecord } from './service-record.ts';
 

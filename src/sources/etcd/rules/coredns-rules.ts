@@ -1,8 +1,8 @@
 /**
  * Answers by the rules of CoreDNS's plugin `etcd`.
  */
-import { toKey } from '../../../wire/name.ts';
-import { type AbsoluteName, CLASS, type NameKey, type ResourceRecord, TYPE } from '../../../wire/types.ts';
+import { toKey } from '@portolan/dns/name.ts';
+import { type AbsoluteName, CLASS, type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Selection, Service } from '../names/services.ts';
 import {
   addressRecord,

@@ -1,9 +1,9 @@
 /**
  * The evaluation of one question by the rules of SkyDNS or CoreDNS, and the dependencies of its answer.
  */
-import { formatAddress } from '../../../wire/address.ts';
-import { countLabels, isWithin, joinName, splitLabels, toKey } from '../../../wire/name.ts';
-import { type AbsoluteName, CLASS, type NameKey, type ResourceRecord, TYPE } from '../../../wire/types.ts';
+import { formatAddress } from '@portolan/dns/address.ts';
+import { countLabels, isWithin, joinName, splitLabels, toKey } from '@portolan/dns/name.ts';
+import { type AbsoluteName, CLASS, type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { nameOfPath, type Selection, type Service, type ServiceLookup } from '../names/services.ts';
 
 export type ServiceAnswer =

@@ -1,8 +1,8 @@
 /**
  * The two sets of rules for answers from keys.
  */
-import { isWithin, parseName, toKey } from '../../../wire/name.ts';
-import { type AbsoluteName, type NameKey, TYPE } from '../../../wire/types.ts';
+import { isWithin, parseName, toKey } from '@portolan/dns/name.ts';
+import { type AbsoluteName, type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { ServiceRules } from '../names/services.ts';
 import { answerAsCoreDns, type CoreDnsRules } from './coredns-rules.ts';
 import type { Evaluation, ServiceAnswer } from './evaluation.ts';

@@ -4,7 +4,7 @@
  * Where its two backends differ, or its answers are wrong, the rules here are the sensible ones: keys are parts of a path, a name
  * without keys does not exist, leases limit TTLs. docs/reference/etcd.md lists the differences.
  */
-import { toKey } from '../../../wire/name.ts';
+import { toKey } from '@portolan/dns/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -12,7 +12,7 @@ import {
   RCODE,
   type ResourceRecord,
   TYPE,
-} from '../../../wire/types.ts';
+} from '@portolan/dns/types.ts';
 import type { Service } from '../names/services.ts';
 import {
   addressRecord,

@@ -1,11 +1,12 @@
 /**
  * Makes names of hosts files for tests from lines of text.
  */
+
+import { parseAddress } from '@portolan/dns/address.ts';
+import { encodeName, parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { HostNames } from '../../../records/hosts/host-names.ts';
 import { DEFAULT_PUBLICATION } from '../../../table/types.ts';
 import { TableWriter } from '../../../table/writer.ts';
-import { parseAddress } from '../../../wire/address.ts';
-import { encodeName, parseName, ROOT, toKey } from '../../../wire/name.ts';
 import type { LocalPublication } from '../local-publication.ts';
 
 const RULES = { outcome: 0, answersBoth: false, leadsTo: 'first', keepsRepeated: false } as const;

@@ -4,7 +4,7 @@
  * Types and classes are plain numbers, since any number may arrive; `TYPE` and `CLASS` name the ones we handle.
  */
 import type { Edns, Header, Question, ResourceRecord } from '@portolan/plugin';
-import type { Brand } from '../base/brand.ts';
+import type { Brand } from './brand.ts';
 
 export type {
   AbsoluteName,

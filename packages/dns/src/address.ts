@@ -3,7 +3,7 @@
  *
  * IPv6 text is read by RFC 4291 section 2.2 and written by RFC 5952; IPv4 octets have no leading zeros.
  */
-import type { TextBuffer } from '../base/text-buffer.ts';
+import type { TextBuffer } from './text-buffer.ts';
 import type { NameKey } from './types.ts';
 
 export class AddressError extends Error {

@@ -1,9 +1,9 @@
 /**
  * Writes names from octets to octets, as logs show them: without a string for each name.
  */
-import type { TextBuffer } from '../base/text-buffer.ts';
 import { presentNameAsGo } from './go-name.ts';
 import { LOWER_CASE, textOfOctet } from './label.ts';
+import type { TextBuffer } from './text-buffer.ts';
 import type { AbsoluteName } from './types.ts';
 
 /** The text of each octet of a label. */
