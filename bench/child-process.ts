@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { describeError } from '../src/base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { type Place, runAt } from './cores.ts';
 import { machineTime } from './machine.ts';
 

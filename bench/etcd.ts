@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../src/base/clock.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { parseEndpoint } from '../src/sources/etcd/client/endpoints.ts';
 import { EtcdClient } from '../src/sources/etcd/client/etcd-client.ts';
 import { ServerProcess } from './child-process.ts';

@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describeError } from '../src/base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { LoadReport } from './dnsperf.ts';
 
 const CLIENTS = 4;

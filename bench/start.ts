@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeError } from '../src/base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { ApiServer, findGivenCluster } from './api-server.ts';
 import { type ClusterShape, describeCluster, nameOf } from './cluster.ts';
 import { DnsClient } from './dns-client.ts';

@@ -83,7 +83,7 @@ const SPLIT = [
 ];
 /** Each built as one file of CommonJS, which has a code cache for each of its modules: those by their names in `dist/`. */
 const CACHED = {
-  reader: { reader: 'src/listen/reader-thread.ts' },
+  reader: { reader: 'packages/kernel/src/listen/reader-thread.ts' },
   ...Object.fromEntries(
     [...new Set(commands.map(({ bundle }) => bundle))].map((own) => [own, modulesOf(own)]),
   ),

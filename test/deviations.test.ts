@@ -3,8 +3,13 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  DEVIATION_SECTIONS,
+  DEVIATIONS,
+  findSwitches,
+  isRestorable,
+} from '@portolan/kernel/deviations/table.ts';
 import { expect, it } from 'vitest';
-import { DEVIATION_SECTIONS, DEVIATIONS, findSwitches, isRestorable } from '../src/deviations/table.ts';
 
 const RESTORABLE = DEVIATIONS.filter(isRestorable);
 

@@ -44,7 +44,9 @@ it('opens the HTTP ports of all roles in one place', () => {
 });
 
 it('describes a caught value in one place', () => {
-  expect(findInProgram(/ instanceof Error \? \w+\.message : /)).toEqual(['src/base/describe-error.ts']);
+  expect(findInProgram(/ instanceof Error \? \w+\.message : /)).toEqual([
+    'packages/kernel/src/base/describe-error.ts',
+  ]);
 });
 
 it('matches addresses with ranges by one library, in packages/dns/src', () => {

@@ -7,9 +7,9 @@
 
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { LogLevel } from '../base/log.ts';
-import type { ForwardRule, Policy } from '../forward/forward-plan.ts';
-import type { UpstreamAddress } from '../forward/upstream-address.ts';
+import type { LogLevel } from '@portolan/kernel/base/log.ts';
+import type { ForwardRule, Policy } from '@portolan/kernel/forward/forward-plan.ts';
+import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { Dialect } from '../kube/dialects/dialect.ts';
 import type { PodMode } from '../kube/names/pods.ts';
 import type { NodesUse } from '../kube/publish/nodes-use.ts';

@@ -1,3 +1,9 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { addresses, makeQuery, record } from '@portolan/kernel/chain/testing/queries.ts';
+import { checkAnswer, PluginAnswerError } from '@portolan/kernel/contract/checked-answer.ts';
+import type { PluginContext } from '@portolan/kernel/contract/plugin.ts';
+import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
 import {
   ALL_QUESTIONS,
   type Answer,
@@ -18,13 +24,7 @@ import {
 } from '@portolan/plugin';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../base/testing/manual-clock.ts';
-import { RecordingLog } from '../base/testing/recording-log.ts';
-import { addresses, makeQuery, record } from '../chain/testing/queries.ts';
-import { checkAnswer, PluginAnswerError } from './checked-answer.ts';
 import { findDefinitionFault, guardPlugin } from './guard-plugin.ts';
-import type { PluginContext } from './plugin.ts';
-import { ANSWER_TABLE } from './services.ts';
 
 const LIMITS: RateLimits = {
   zones: [toKey('example.')],

@@ -4,6 +4,15 @@
  */
 
 import { tryParseKey } from '@portolan/dns/name.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Chain, Handler as HostHandler, Next } from '@portolan/kernel/chain/handler.ts';
+import { ALL_QUESTIONS, type Match, type Questions } from '@portolan/kernel/chain/match.ts';
+import { Query } from '@portolan/kernel/chain/query.ts';
+import { PluginAnswerError } from '@portolan/kernel/contract/checked-answer.ts';
+import { acceptAnswer, lendAnswer } from '@portolan/kernel/contract/lent-answer.ts';
+import type { Plugin, PluginContext, StopReason } from '@portolan/kernel/contract/plugin.ts';
 import {
   COUNTERS,
   type Context,
@@ -17,17 +26,8 @@ import {
   UPSTREAMS,
   WATCHES,
 } from '@portolan/plugin';
-import type { Clock, Timer } from '../base/clock.ts';
-import { describeError } from '../base/describe-error.ts';
-import type { Answer } from '../chain/answer.ts';
-import type { Chain, Handler as HostHandler, Next } from '../chain/handler.ts';
-import { ALL_QUESTIONS, type Match, type Questions } from '../chain/match.ts';
-import { Query } from '../chain/query.ts';
 import type { DirectiveCursor } from '../corefile/directive/directive-cursor.ts';
-import { PluginAnswerError } from './checked-answer.ts';
 import type { CorefilePluginDefinition } from './define-plugin.ts';
-import { acceptAnswer, lendAnswer } from './lent-answer.ts';
-import type { Plugin, PluginContext, StopReason } from './plugin.ts';
 
 const API = 2;
 /** Milliseconds: a client asks again after 5 s. */

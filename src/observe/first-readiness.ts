@@ -2,7 +2,7 @@
  * Holds the reply to a probe that comes while the server starts. A kubelet whose first readiness probe fails asks again only after the
  * period of the probe, 10 s by default; one that waits for the first state is answered once, right.
  */
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 
 /** Milliseconds that a probe waits: less than the timeout of the kubelet, 1 s by default. */
 const MAX_HOLD = 800;

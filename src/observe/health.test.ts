@@ -1,7 +1,7 @@
 import { request } from 'node:http';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ManualClock } from '../base/testing/manual-clock.ts';
-import { RecordingLog } from '../base/testing/recording-log.ts';
 import {
   HEALTH_PORT,
   type HealthAnswers,

@@ -6,8 +6,8 @@
  * the server is not ready, the readiness paths reply with the reason; while it starts, they wait a moment for the first state.
  */
 
-import type { Clock } from '../base/clock.ts';
-import { METRICS_TEXT } from '../base/metrics/text-format.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { METRICS_TEXT } from '@portolan/kernel/base/metrics/text-format.ts';
 import { FirstReadiness } from './first-readiness.ts';
 import type { HttpPort } from './http-host.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from './http-route.ts';

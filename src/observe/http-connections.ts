@@ -8,8 +8,8 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock, Timer } from '../base/clock.ts';
-import { admitClient } from '../base/descriptors.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { admitClient } from '@portolan/kernel/base/descriptors.ts';
 import { readFirstRequest } from './http-first-request.ts';
 
 export interface HttpConnectionLimits {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../base/clock.ts';
-import { silentLog } from '../base/log.ts';
-import { ManualClock } from '../base/testing/manual-clock.ts';
 import { NO_DROPS } from './http-connections.ts';
 import { HttpHost } from './http-host.ts';
 import { type HttpRoute, PLAIN_TEXT } from './http-route.ts';

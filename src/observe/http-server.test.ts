@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, Server } from 'node:net';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ManualClock } from '../base/testing/manual-clock.ts';
-import { RecordingLog } from '../base/testing/recording-log.ts';
 import { type HttpRoute, PLAIN_TEXT } from './http-route.ts';
 import { HttpServer, HttpServerError } from './http-server.ts';
 import { openSharedPort } from './shared-port.ts';

@@ -10,12 +10,12 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
-import type { Clock, Timer } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
-import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
-import type { TlsIdentity } from '../listen/secure/tls-identity.ts';
-import type { TlsServer, TlsServerOptions } from '../listen/secure/tls-server.ts';
-import type { Encryption } from '../listen/tcp.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { RateLimitedWarnings } from '@portolan/kernel/base/rate-limited-warning.ts';
+import type { TlsIdentity } from '@portolan/kernel/listen/secure/tls-identity.ts';
+import type { TlsServer, TlsServerOptions } from '@portolan/kernel/listen/secure/tls-server.ts';
+import type { Encryption } from '@portolan/kernel/listen/tcp.ts';
 import { type DropCounts, HttpConnections } from './http-connections.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from './http-route.ts';
 import { SharedReplies } from './http-shared-replies.ts';

@@ -2,7 +2,7 @@
  * Shares replies between requests when there are too many of them. A flood of requests for an expensive page such as `/metrics` then
  * takes at most a tenth of the main thread.
  */
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { HttpReply, HttpRoute } from './http-route.ts';
 
 /** Requests per second that get separate replies: more than probes, scrapers and users send. */

@@ -1,5 +1,5 @@
+import type { Log, LogLevel } from '@portolan/kernel/base/log.ts';
 import { describe, expect, it } from 'vitest';
-import type { Log, LogLevel } from '../base/log.ts';
 import { createLog, usesColours } from './log.ts';
 
 function recorder(format: 'text' | 'json', level: LogLevel = 'debug'): { log: Log; lines: string[] } {

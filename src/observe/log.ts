@@ -3,8 +3,8 @@
  *
  * Each line is written synchronously, so that the last lines of a dying process are not lost.
  */
-import type { Clock } from '../base/clock.ts';
-import type { Log, LogFields, LogLevel } from '../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log, LogFields, LogLevel } from '@portolan/kernel/base/log.ts';
 
 /** A log whose level can change at run time. */
 export interface AdjustableLog extends Log {

@@ -2,9 +2,9 @@
  * HTTP ports that a process shares with its successor, so that one of them always answers.
  */
 import { isIP } from 'node:net';
-import { batchesAvailable } from '../socket/libc.ts';
-import { PortInUseError, SocketError } from '../socket/socket-error.ts';
-import { openTcpListener } from '../socket/tcp-listener.ts';
+import { batchesAvailable } from '@portolan/kernel/socket/libc.ts';
+import { PortInUseError, SocketError } from '@portolan/kernel/socket/socket-error.ts';
+import { openTcpListener } from '@portolan/kernel/socket/tcp-listener.ts';
 import type { SharedPort } from './http-server.ts';
 
 /**

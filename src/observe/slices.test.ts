@@ -1,5 +1,5 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../base/testing/manual-clock.ts';
 import { inSlices } from './slices.ts';
 
 async function collect(pieces: Iterable<string>, clock = new ManualClock()): Promise<readonly string[]> {

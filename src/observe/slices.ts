@@ -1,7 +1,7 @@
 /**
  * Divides long work into slices, so that the main thread answers queries in between.
  */
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 
 const SLICE_MILLISECONDS = 2;
 const SLICE_CHARACTERS = 65_536;

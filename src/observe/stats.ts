@@ -1,17 +1,17 @@
 /**
  * Statistics of all layers at one moment, the source of the metrics.
  */
-import type { OwnCacheCounts } from '../contract/plugin.ts';
-import type { ForwardCounts } from '../forward/forward-tally.ts';
-import type { ForwardedQueries } from '../forward/reader-path/reader-path.ts';
+import type { OwnCacheCounts } from '@portolan/kernel/contract/plugin.ts';
+import type { ForwardCounts } from '@portolan/kernel/forward/forward-tally.ts';
+import type { ForwardedQueries } from '@portolan/kernel/forward/reader-path/reader-path.ts';
+import type { TcpCounts } from '@portolan/kernel/listen/tcp.ts';
+import type { UdpCounts } from '@portolan/kernel/listen/udp-listener.ts';
+import type { QueryCounts } from '@portolan/kernel/table/counter-sums.ts';
+import type { TableStatistics } from '@portolan/kernel/table/writer.ts';
 import type { WatchStats } from '../kube/api/list-watch/state.ts';
-import type { TcpCounts } from '../listen/tcp.ts';
-import type { UdpCounts } from '../listen/udp-listener.ts';
 import type { Finding } from '../reasons/finding.ts';
 import type { EtcdStats } from '../sources/etcd/etcd-source.ts';
 import type { SnapshotStats } from '../sources/snapshot/snapshot-keeper.ts';
-import type { QueryCounts } from '../table/counter-sums.ts';
-import type { TableStatistics } from '../table/writer.ts';
 import type { DropCounts } from './http-connections.ts';
 
 export interface Stats {

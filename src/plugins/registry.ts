@@ -1,8 +1,13 @@
 /**
  * Derived from the list of plugins: those that a Corefile may name, the types of their options, their definitions by name.
  */
+
+import {
+  findPluginOptions,
+  type PluginDefinition,
+  type PluginUse,
+} from '@portolan/kernel/contract/plugin-use.ts';
 import type { CorefilePluginDefinition } from '../contract/define-plugin.ts';
-import { findPluginOptions, type PluginDefinition, type PluginUse } from '../contract/plugin-use.ts';
 import type { Directive } from '../corefile/directive/directive.ts';
 import type { Position } from '../corefile/syntax/token.ts';
 import * as definitions from './plugins.ts';

@@ -1,7 +1,7 @@
 /**
  * Names of services that may have been meant: the same name in another namespace, and names that differ by at most two characters.
  */
-import { countChanges } from '../base/nearest.ts';
+import { countChanges } from '@portolan/kernel/base/nearest.ts';
 import type { ServiceName } from './cluster-evidence.ts';
 import type { Near } from './reason.ts';
 

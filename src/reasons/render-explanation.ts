@@ -1,7 +1,7 @@
 /**
  * An explanation as text: the verdict as a sentence, the walk, the evidence, and what to do. Words carry the meaning; colours repeat it.
  */
-import { formatElapsed } from '../base/duration.ts';
+import { formatElapsed } from '@portolan/kernel/base/duration.ts';
 import type { ExplainedStep, Explanation } from './explanation.ts';
 import { EXPLANATION_VERSION } from './explanation.ts';
 

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { AnswerKeeper, HandedAnswer } from '@portolan/kernel/chain/handed-answer.ts';
+import { peerUserOf } from '@portolan/kernel/socket/peer.ts';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { ManualClock } from '../base/testing/manual-clock.ts';
-import { RecordingLog } from '../base/testing/recording-log.ts';
-import { waitUntil } from '../base/testing/wait-until.ts';
-import type { AnswerKeeper, HandedAnswer } from '../chain/handed-answer.ts';
-import { peerUserOf } from '../socket/peer.ts';
 import { CacheHandover, nameOfHandover } from './cache-handover.ts';
 import { type HandedRecord, HandedRecordReader, writeRecord } from './handed-records.ts';
 

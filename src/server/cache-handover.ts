@@ -8,12 +8,12 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { Clock, Timer } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
-import { TimeSlice } from '../base/time-slice.ts';
-import type { AnswerKeeper, HandedAnswer } from '../chain/handed-answer.ts';
-import { abstractPath, showAbstractName } from '../socket/abstract-name.ts';
-import { peerUserOf } from '../socket/peer.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { TimeSlice } from '@portolan/kernel/base/time-slice.ts';
+import type { AnswerKeeper, HandedAnswer } from '@portolan/kernel/chain/handed-answer.ts';
+import { abstractPath, showAbstractName } from '@portolan/kernel/socket/abstract-name.ts';
+import { peerUserOf } from '@portolan/kernel/socket/peer.ts';
 import { HandedRecordReader, writeRecord } from './handed-records.ts';
 
 export interface CacheHandoverOptions {

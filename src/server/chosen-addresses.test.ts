@@ -1,6 +1,6 @@
+import { type Interfaces, isListeningAt } from '@portolan/kernel/listen/local-addresses.ts';
 import { expect, it } from 'vitest';
 import { planOf } from '../config/dnsmasq/testing/plan-of.ts';
-import { type Interfaces, isListeningAt } from '../listen/local-addresses.ts';
 import { chooseAddresses } from './chosen-addresses.ts';
 
 const IPV4 = { family: 'IPv4', mac: '', netmask: '255.255.255.0', internal: false } as const;

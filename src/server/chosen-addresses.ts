@@ -5,8 +5,8 @@
  * the addresses that may answer, so it has nothing to discard.
  */
 import type { NetworkInterfaceInfo } from 'node:os';
+import type { Interfaces, ListenAddresses } from '@portolan/kernel/listen/local-addresses.ts';
 import type { InterfaceListenPlan } from '../config/server/server-plan.ts';
-import type { Interfaces, ListenAddresses } from '../listen/local-addresses.ts';
 
 export interface ChosenAddresses {
   readonly addresses: ListenAddresses;

@@ -1,10 +1,10 @@
 /**
  * Carries the objects of a cluster from their source to the engine. Serves the snapshot until they are listed, and reports slow lists.
  */
-import type { Timer } from '../base/clock.ts';
-import { formatDuration, formatElapsed } from '../base/duration.ts';
+import type { Timer } from '@portolan/kernel/base/clock.ts';
+import { formatDuration, formatElapsed } from '@portolan/kernel/base/duration.ts';
+import type { Engine } from '@portolan/kernel/engine/engine.ts';
 import type { ClusterObjectsPlan } from '../config/server/server-plan.ts';
-import type { Engine } from '../engine/engine.ts';
 import type { ClusterSinks } from '../kube/api/list-watch/cluster-watch.ts';
 import type { WatchStats } from '../kube/api/list-watch/state.ts';
 import type { Cluster } from '../kube/publish/cluster.ts';

@@ -1,9 +1,9 @@
 /**
  * The end of a server: how long it answers on after the stop signal. Clients were told that it is not ready, but some may still come.
  */
-import type { Clock } from '../base/clock.ts';
-import { formatDuration } from '../base/duration.ts';
-import type { Log } from '../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { formatDuration } from '@portolan/kernel/base/duration.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 
 /** Milliseconds between looks whether queries still arrive. */

@@ -1,9 +1,9 @@
 /**
  * Plugins of `--blocks-extra`, which join the block of a front end without a Corefile. The file is read again with all settings.
  */
-import type { Log } from '../base/log.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { PluginUse } from '@portolan/kernel/contract/plugin-use.ts';
 import type { ExtraReading } from '../config/blocks-extra/extra-plugins.ts';
-import type { PluginUse } from '../contract/plugin-use.ts';
 
 export interface ExtraPlugins {
   /** In query order. */

@@ -1,9 +1,9 @@
 /**
  * What a server finds about itself: for its metrics, its readiness, its log and `doctor`.
  */
-import type { Clock, Timer } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
-import type { PluginInspection } from '../contract/inspection.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
 import type { Cluster } from '../kube/publish/cluster.ts';
 import { forwardersIn } from '../plugins/forward/inspected-forwarders.ts';
 import { clustersIn } from '../plugins/kubernetes/inspected-cluster.ts';

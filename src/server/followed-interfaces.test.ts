@@ -1,17 +1,17 @@
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
+import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
+import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { TableReader } from '@portolan/kernel/table/reader.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { afterEach, expect, it } from 'vitest';
-import { MetricRegistry } from '../base/metrics/registry.ts';
-import { findFreePort } from '../base/testing/free-port.ts';
-import { ManualClock } from '../base/testing/manual-clock.ts';
-import { RecordingLog } from '../base/testing/recording-log.ts';
-import { waitUntil } from '../base/testing/wait-until.ts';
-import { ask } from '../chain/testing/ask.ts';
 import { planOf } from '../config/dnsmasq/testing/plan-of.ts';
 import { writePlainListeners } from '../config/server/plain-block.ts';
-import type { Interfaces } from '../listen/local-addresses.ts';
-import { QueryEventRings } from '../listen/query-events/event-rings.ts';
-import { startThreadOf } from '../listen/reader-threads.ts';
-import { TableReader } from '../table/reader.ts';
-import { TableWriter } from '../table/writer.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 import { ListenerGroups } from './listener-groups.ts';
 

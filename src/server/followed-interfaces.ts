@@ -3,11 +3,11 @@
  *
  * A socket stays open when its address disappears, and works again when the address returns.
  */
-import type { Clock, Timer } from '../base/clock.ts';
-import { describeError } from '../base/describe-error.ts';
-import type { Log } from '../base/log.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { addressesToBind, type Interfaces, isPresent } from '@portolan/kernel/listen/local-addresses.ts';
 import type { InterfaceListenPlan } from '../config/server/server-plan.ts';
-import { addressesToBind, type Interfaces, isPresent } from '../listen/local-addresses.ts';
 import { chooseAddresses } from './chosen-addresses.ts';
 
 export interface FollowedInterfacesOptions {

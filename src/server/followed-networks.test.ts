@@ -1,6 +1,6 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import type { Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../base/testing/manual-clock.ts';
-import type { Interfaces } from '../listen/local-addresses.ts';
 import { FollowedNetworks } from './followed-networks.ts';
 
 const entry = (address: string) =>

@@ -2,9 +2,9 @@
  * The networks of this machine's interfaces, with changes followed.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
 import { listNetworks } from '../config/server/clients-plan.ts';
-import type { Interfaces } from '../listen/local-addresses.ts';
 
 /** The interval between checks of the interfaces. */
 const FOLLOW_MILLISECONDS = 5_000;

@@ -1,8 +1,8 @@
 import { type NameKey, RCODE } from '@portolan/dns/types.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { cachedAddress, wire } from '@portolan/kernel/table/testing/table-answers.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../base/testing/manual-clock.ts';
-import { cachedAddress, wire } from '../table/testing/table-answers.ts';
-import { TableWriter } from '../table/writer.ts';
 import { ForeignDomains } from './foreign-domains.ts';
 
 const OWN = ['cluster.local.' as NameKey];

@@ -6,7 +6,7 @@
 import { isWithin } from '@portolan/dns/name.ts';
 import { keyOfWire } from '@portolan/dns/name-wire.ts';
 import { type NameKey, RCODE, type WireName } from '@portolan/dns/types.ts';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 
 /** Clients choose the domains: further ones are counted, but not named. */
 const MAX_DOMAINS = 16;

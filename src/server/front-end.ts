@@ -3,10 +3,10 @@
  */
 
 import type { ResourceRecord } from '@portolan/dns/types.ts';
-import { describeError } from '../base/describe-error.ts';
-import type { Log } from '../base/log.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Connect } from '@portolan/kernel/forward/connect.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
-import type { Connect } from '../forward/connect.ts';
 import type { WatchStats } from '../kube/api/list-watch/state.ts';
 import type { LineRules } from '../observe/query-events/event-lines.ts';
 import type { ConfigStats, ManifestStats } from '../observe/stats.ts';

@@ -4,9 +4,9 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { GroupPlan, ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
-import { findPluginOptions } from '../contract/plugin-use.ts';
-import { QueryEventRings } from '../listen/query-events/event-rings.ts';
+import { findPluginOptions } from '@portolan/kernel/contract/plugin-use.ts';
+import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
+import type { GroupPlan, ServerBlocksPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { LineRules, LoggedZone } from '../observe/query-events/event-lines.ts';
 import { COREDNS_NOTES, type LoggedRings } from '../observe/query-events/query-log.ts';
 import { bufsize } from '../plugins/bufsize/plugin.ts';

@@ -8,7 +8,7 @@
  *
  * Numbers are in network byte order, times in seconds.
  */
-import type { HandedAnswer } from '../chain/handed-answer.ts';
+import type { HandedAnswer } from '@portolan/kernel/chain/handed-answer.ts';
 
 const LENGTH_OCTETS = 4;
 const RECORD = { KEEPER: 1, ANSWER: 2, END: 3 } as const;

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { TlsIdentity } from '@portolan/kernel/listen/secure/tls-identity.ts';
+import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
+import type { Encryption } from '@portolan/kernel/listen/tcp.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../base/testing/manual-clock.ts';
-import { RecordingLog } from '../base/testing/recording-log.ts';
-import { makeTemporaryFolder } from '../base/testing/temporary-folder.ts';
-import { waitUntil } from '../base/testing/wait-until.ts';
-import type { TlsIdentity } from '../listen/secure/tls-identity.ts';
-import type { TlsOptions } from '../listen/secure/tls-options.ts';
-import type { Encryption } from '../listen/tcp.ts';
 import { type EncryptingListener, ListenerCertificates } from './listener-certificates.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../test/api-server/tls');

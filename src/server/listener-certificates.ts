@@ -3,12 +3,12 @@
  */
 import { createWriteStream, readFileSync, type WriteStream } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock, Timer } from '../base/clock.ts';
-import { describeError } from '../base/describe-error.ts';
-import type { Log } from '../base/log.ts';
-import type { TlsIdentity } from '../listen/secure/tls-identity.ts';
-import type { TlsOptions } from '../listen/secure/tls-options.ts';
-import type { Encryption, TcpListener } from '../listen/tcp.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { TlsIdentity } from '@portolan/kernel/listen/secure/tls-identity.ts';
+import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
+import type { Encryption, TcpListener } from '@portolan/kernel/listen/tcp.ts';
 import { readIdentity } from '../plugins/tls/read-identity.ts';
 import { signatureOf } from '../sources/resolv/file-times.ts';
 

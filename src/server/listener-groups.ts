@@ -5,29 +5,38 @@
 import { randomInt } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../base/clock.ts';
-import type { Log, LogFields } from '../base/log.ts';
-import type { HandleQuery } from '../chain/handle-query.ts';
-import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log, LogFields } from '@portolan/kernel/base/log.ts';
+import type { HandleQuery } from '@portolan/kernel/chain/handle-query.ts';
+import type { Engine } from '@portolan/kernel/engine/engine.ts';
+import {
+  type ClientRules,
+  type SharedClientRules,
+  shareClientRules,
+} from '@portolan/kernel/listen/client-rules.ts';
+import { listenByDatagrams } from '@portolan/kernel/listen/datagram.ts';
+import { GroupReader } from '@portolan/kernel/listen/group-reader.ts';
+import { LargeAnswers } from '@portolan/kernel/listen/large-answers.ts';
+import { sumTcpCounts, sumUdpCounts } from '@portolan/kernel/listen/listener-counts.ts';
+import { addressesToBind } from '@portolan/kernel/listen/local-addresses.ts';
+import type { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
+import type { QueryTimeouts } from '@portolan/kernel/listen/query-timeouts.ts';
+import { haveSameRates, type RatedZone } from '@portolan/kernel/listen/rated-zones.ts';
+import {
+  listenOnTcp,
+  type TcpCounts,
+  type TcpLimits,
+  type TcpListener,
+} from '@portolan/kernel/listen/tcp.ts';
+import type { ListenAddress, ReaderForwarding } from '@portolan/kernel/listen/types.ts';
+import { listenByBatches } from '@portolan/kernel/listen/udp.ts';
+import type { UdpCounts, UdpListener } from '@portolan/kernel/listen/udp-listener.ts';
+import type { StartThread } from '@portolan/kernel/listen/udp-reader.ts';
+import type { ListenerGroupPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
+import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { batchesWork } from '@portolan/kernel/socket/batch-probe.ts';
+import { MAX_READERS } from '@portolan/kernel/table/writer.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
-import type { Engine } from '../engine/engine.ts';
-import { type ClientRules, type SharedClientRules, shareClientRules } from '../listen/client-rules.ts';
-import { listenByDatagrams } from '../listen/datagram.ts';
-import { GroupReader } from '../listen/group-reader.ts';
-import { LargeAnswers } from '../listen/large-answers.ts';
-import { sumTcpCounts, sumUdpCounts } from '../listen/listener-counts.ts';
-import { addressesToBind } from '../listen/local-addresses.ts';
-import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
-import type { QueryTimeouts } from '../listen/query-timeouts.ts';
-import { haveSameRates, type RatedZone } from '../listen/rated-zones.ts';
-import { listenOnTcp, type TcpCounts, type TcpLimits, type TcpListener } from '../listen/tcp.ts';
-import type { ListenAddress, ReaderForwarding } from '../listen/types.ts';
-import { listenByBatches } from '../listen/udp.ts';
-import type { UdpCounts, UdpListener } from '../listen/udp-listener.ts';
-import type { StartThread } from '../listen/udp-reader.ts';
-import { formatSocketAddress } from '../socket/addresses.ts';
-import { batchesWork } from '../socket/batch-probe.ts';
-import { MAX_READERS } from '../table/writer.ts';
 import type { GroupEvents } from './group-events.ts';
 import { ListenerCertificates } from './listener-certificates.ts';
 

@@ -2,8 +2,8 @@
  * The sources of a cluster's objects behind one interface: an API server, or a folder of manifests.
  */
 import { resolve } from 'node:path';
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { ObjectsPlan } from '../config/server/server-plan.ts';
 import { findCluster, type NoCluster } from '../kube/api/connection/find-cluster.ts';
 import type { Connection } from '../kube/api/connection/types.ts';

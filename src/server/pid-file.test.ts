@@ -8,8 +8,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../base/testing/temporary-folder.ts';
 import { PidFile } from './pid-file.ts';
 
 let path: string;

@@ -1,5 +1,9 @@
+import {
+  FAILING_CALLS,
+  makeReaderCounters,
+  readReaderCounters,
+} from '@portolan/kernel/listen/reader-counters.ts';
 import { describe, expect, it } from 'vitest';
-import { FAILING_CALLS, makeReaderCounters, readReaderCounters } from '../listen/reader-counters.ts';
 import type { SourceStatus } from './object-source.ts';
 import { judgeReadiness, judgeWithEtcd } from './readiness.ts';
 import { moveServer, ServerStateError } from './state.ts';

@@ -1,9 +1,9 @@
 /**
  * Determines whether this server is ready for queries, and if not, why.
  */
-import { formatElapsed } from '../base/duration.ts';
-import { FAILING_CALLS } from '../listen/reader-counters.ts';
-import type { UdpCounts } from '../listen/udp-listener.ts';
+import { formatElapsed } from '@portolan/kernel/base/duration.ts';
+import { FAILING_CALLS } from '@portolan/kernel/listen/reader-counters.ts';
+import type { UdpCounts } from '@portolan/kernel/listen/udp-listener.ts';
 import type { Readiness } from '../observe/health.ts';
 import type { Finding } from '../reasons/finding.ts';
 import type { SourceStatus } from './object-source.ts';

@@ -4,7 +4,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
-import { describeError } from '../base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 
 /** The contents of a file when it was read. Equal digests mean equal readings. */
 export type FileReading =

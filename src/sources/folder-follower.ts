@@ -8,8 +8,8 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, Timer } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import { FileReader, type FileReading } from './file-reader.ts';
 
 /** The change of a file since the last report. */

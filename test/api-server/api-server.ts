@@ -13,7 +13,7 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
 import { encodeBody } from '../../src/kube/testing/protobuf-encoding.ts';
 import { type Access, identify, mayDo } from './access.ts';
 import { findByKind, findByPlural, servedByDefault } from './catalog.ts';

@@ -4,9 +4,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { build } from 'esbuild';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 
 async function startProcess(
   ...flags: string[]

@@ -1,9 +1,9 @@
 /**
  * Compares the double with a real API server: with the same objects, it gives the recorded answers.
  */
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, expect, test } from 'vitest';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { readRecording } from '../support/recordings.ts';
 import { ApiServerDouble } from './api-server.ts';
 import { findByKind } from './catalog.ts';

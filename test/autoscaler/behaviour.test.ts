@@ -1,8 +1,8 @@
 /**
  * The autoscaler after failures and refusals, and its features beyond the original.
  */
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { describe, expect, it } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import type { AccessRule } from '../api-server/access.ts';
 import { servedByDefault } from '../api-server/catalog.ts';
 import { makeNode } from './nodes.ts';

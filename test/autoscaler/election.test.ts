@@ -1,8 +1,8 @@
 /**
  * Several instances with a Lease: one scales, and another continues when it ends.
  */
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { CONFIG_MAP, configMap, FLAGS, type Instance, NAMESPACE, nodes, scalable, World } from './world.ts';
 
 const ELECTED = [...FLAGS, '--leader-elect'];

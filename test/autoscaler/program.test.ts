@@ -1,9 +1,9 @@
 /**
  * `portolan autoscaler` as a program: its command line, its health, its exit codes.
  */
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { replicasOf } from '../api-server/scale.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';

@@ -1,11 +1,11 @@
 /**
  * Autoscalers with the API server double, on a manual clock.
  */
+import { writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { onTestFinished } from 'vitest';
-import { writeSortedFamilies } from '../../src/base/metrics/text-format.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { RecordingLog } from '../../src/base/testing/recording-log.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { readAutoscalerFlags } from '../../src/config/autoscaler/autoscaler-flags.ts';
 import type { AutoscalerPlan } from '../../src/config/autoscaler/autoscaler-plan.ts';
 import { fixedBytes } from '../../src/kube/api/connection/byte-source.ts';

@@ -5,14 +5,14 @@
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { TYPE } from '@portolan/dns/types.ts';
+import { QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
+import { composeRecords } from '@portolan/kernel/records/cluster-composer.ts';
+import { TableReader } from '@portolan/kernel/table/reader.ts';
+import { VERDICT } from '@portolan/kernel/table/types.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import type { EndpointsObject } from '../../src/kube/objects/objects.ts';
 import { AskableCluster } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { composeRecords } from '../../src/records/cluster-composer.ts';
-import { TableReader } from '../../src/table/reader.ts';
-import { VERDICT } from '../../src/table/types.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 const SLICES = 40;

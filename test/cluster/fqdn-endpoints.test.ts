@@ -3,8 +3,8 @@
  */
 import { presentRecord } from '@portolan/dns/present.ts';
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
+import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { ask, type Server } from '../../src/chain/testing/ask.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';

@@ -4,8 +4,8 @@
  */
 import { decodeMessage } from '@portolan/dns/message.ts';
 import type { Edns, Message } from '@portolan/dns/types.ts';
+import { type AskOptions, exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { type AskOptions, exchange, makeQuery, type Server } from '../../src/chain/testing/ask.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { LoopbackUpstream } from '../forward/loopback-upstream.ts';
 import { namespace, service } from '../list-watch/harness.ts';

@@ -1,10 +1,10 @@
 /**
  * `portolan compare`: two servers, the same questions, and what the report says.
  */
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 

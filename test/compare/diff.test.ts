@@ -3,8 +3,8 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 

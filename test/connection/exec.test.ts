@@ -2,8 +2,8 @@
  * Credentials from a command, through the real @kubernetes/client-node.
  */
 import { chmod } from 'node:fs/promises';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, test } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { ask, connect, kubeconfig, startServer, tokens } from './harness.ts';
 
 test('authenticates by the command of a kubeconfig, beside which it lies', async () => {

@@ -3,10 +3,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { ClusterConfigurationError } from '../../src/kube/api/connection/errors.ts';
 import type { ApiServerDouble } from '../api-server/api-server.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';

@@ -2,10 +2,10 @@
  * Names of a zone file have the letters that CoreDNS gives them, also in answers that readers repeat for questions in other letters.
  */
 import type { Message } from '@portolan/dns/types.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { ALL_RESTORED, NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { ALL_RESTORED, NOTHING_RESTORED } from '../../src/deviations/table.ts';
 import { packetOf, ReaderSubject, withOpt } from './reader-subject.ts';
 
 const ADDRESSES = 40;

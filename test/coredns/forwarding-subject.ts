@@ -1,16 +1,20 @@
 /**
  * A Corefile with a reader that forwards, over loopback sockets, with reader and main thread in one thread.
  */
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
+import type {
+  ClientPackets,
+  ReaderPathOwner,
+  TakenOver,
+} from '@portolan/kernel/forward/reader-path/owner.ts';
+import type { PendingQueries } from '@portolan/kernel/forward/reader-path/pending-queries.ts';
+import { ReaderForwarder } from '@portolan/kernel/forward/reader-path/reader-forwarder.ts';
+import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { ENVELOPE } from '@portolan/kernel/socket/envelope.ts';
+import { VERDICT } from '@portolan/kernel/table/types.ts';
 import { onTestFinished } from 'vitest';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { NOTHING_RESTORED } from '../../src/deviations/table.ts';
-import type { ClientPackets, ReaderPathOwner, TakenOver } from '../../src/forward/reader-path/owner.ts';
-import type { PendingQueries } from '../../src/forward/reader-path/pending-queries.ts';
-import { ReaderForwarder } from '../../src/forward/reader-path/reader-forwarder.ts';
-import { encodeSocketAddress } from '../../src/socket/addresses.ts';
-import { ENVELOPE } from '../../src/socket/envelope.ts';
-import { VERDICT } from '../../src/table/types.ts';
 import { CLIENT, ReaderSubject, SERVER } from './reader-subject.ts';
 
 export class ForwardingSubject extends ReaderSubject implements ReaderPathOwner {

@@ -3,13 +3,13 @@
  */
 import { decodeMessage } from '@portolan/dns/message.ts';
 import type { Message } from '@portolan/dns/types.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { exchange, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { ALL_RESTORED, NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
+import { LargeAnswers } from '@portolan/kernel/listen/large-answers.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { silentLog } from '../../src/base/log.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { exchange, makeQuery } from '../../src/chain/testing/ask.ts';
-import { ALL_RESTORED, NOTHING_RESTORED } from '../../src/deviations/table.ts';
-import { LargeAnswers } from '../../src/listen/large-answers.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { startCoredns } from '../resolver/forwarding-programs.ts';
 import { endAllPrograms } from '../support/portolan.ts';

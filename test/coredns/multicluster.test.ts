@@ -4,11 +4,11 @@
  */
 import { presentRecord } from '@portolan/dns/present.ts';
 import { RCODE } from '@portolan/dns/types.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask, type Server } from '../../src/chain/testing/ask.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { servedByDefault } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';

@@ -7,11 +7,11 @@ import { cp, mkdir, symlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { presentRecord } from '@portolan/dns/present.ts';
 import { RCODE } from '@portolan/dns/types.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask } from '../../src/chain/testing/ask.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

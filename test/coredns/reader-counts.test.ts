@@ -3,18 +3,18 @@
  */
 import { parseName } from '@portolan/dns/name.ts';
 import { RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
-import fc from 'fast-check';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type Clock, systemClock } from '../../src/base/clock.ts';
-import type { Labels } from '../../src/base/metrics/family.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
+import type { Labels } from '@portolan/kernel/base/metrics/family.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import {
   ALL_RESTORED,
   isLeftToChain,
   NOTHING_RESTORED,
   type RestoredDeviations,
-} from '../../src/deviations/table.ts';
+} from '@portolan/kernel/deviations/table.ts';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 import { namespace, service } from '../list-watch/harness.ts';

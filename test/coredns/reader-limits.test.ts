@@ -4,18 +4,18 @@
  */
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
+import { Engine } from '@portolan/kernel/engine/engine.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { VERDICT } from '@portolan/kernel/table/types.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import rrl from '../../packages/rrl/src/plugin.ts';
 import { BLOCK, makeCursor, makeUse } from '../../packages/testing/src/uses.ts';
-import { silentLog } from '../../src/base/log.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
-import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import { guardPlugin } from '../../src/contract/guard-plugin.ts';
-import { usePlugin } from '../../src/contract/plugin-use.ts';
-import { Engine } from '../../src/engine/engine.ts';
-import { encodeSocketAddress } from '../../src/socket/addresses.ts';
-import { VERDICT } from '../../src/table/types.ts';
 import '../support/load-all-plugins.ts';
 import { packetOf, SERVER } from './reader-subject.ts';
 

@@ -6,6 +6,14 @@ import { decodeMessage } from '@portolan/dns/message.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import type { Message } from '@portolan/dns/types.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { type PluginUse, usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
+import { Engine } from '@portolan/kernel/engine/engine.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { VERDICT } from '@portolan/kernel/table/types.ts';
 import {
   COUNTERS,
   definePlugin,
@@ -17,16 +25,8 @@ import {
 import { describe, expect, it, onTestFinished } from 'vitest';
 import recordsPlugin from '../../packages/records/src/plugin.ts';
 import { BLOCK, makeCursor, makeRecord, makeUse } from '../../packages/testing/src/uses.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
-import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import { guardPlugin } from '../../src/contract/guard-plugin.ts';
-import { type PluginUse, usePlugin } from '../../src/contract/plugin-use.ts';
-import { Engine } from '../../src/engine/engine.ts';
-import { encodeSocketAddress } from '../../src/socket/addresses.ts';
-import { VERDICT } from '../../src/table/types.ts';
 import '../support/load-all-plugins.ts';
 import { packetOf, SERVER } from './reader-subject.ts';
 

@@ -4,15 +4,15 @@
 import { decodeMessage } from '@portolan/dns/message.ts';
 import type { ClientTransport } from '@portolan/dns/response-size.ts';
 import type { Message } from '@portolan/dns/types.ts';
+import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
+import { Engine } from '@portolan/kernel/engine/engine.ts';
+import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { query } from '@portolan/kernel/table/testing/table-answers.ts';
+import { VERDICT } from '@portolan/kernel/table/types.ts';
 import { onTestFinished } from 'vitest';
-import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
-import { NOTHING_RESTORED } from '../../src/deviations/table.ts';
-import { Engine } from '../../src/engine/engine.ts';
-import { encodeSocketAddress } from '../../src/socket/addresses.ts';
-import { query } from '../../src/table/testing/table-answers.ts';
-import { VERDICT } from '../../src/table/types.ts';
 import '../support/load-all-plugins.ts';
 
 const AT = 8192;

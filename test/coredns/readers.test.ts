@@ -1,11 +1,11 @@
 /**
  * For server blocks of a Corefile, readers answer and count as the chains do.
  */
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';

@@ -4,11 +4,11 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask } from '../../src/chain/testing/ask.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

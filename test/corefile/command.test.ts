@@ -2,8 +2,8 @@
  * The built command `portolan corefile`.
  */
 import { readFileSync } from 'node:fs';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { describe, expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { Program } from '../support/portolan.ts';
 
 interface Ended {

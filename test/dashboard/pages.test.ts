@@ -3,9 +3,9 @@
  */
 import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { encode } from 'dns-packet';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { socketOf } from '../support/control.ts';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';

@@ -2,10 +2,10 @@
  * The manifests of the autoscaler: ours, and the addon of Kubernetes with our image.
  */
 import { readFileSync } from 'node:fs';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { printManifests } from '../../src/cli/tools/print-manifests.ts';
 import { readAutoscalerFlags } from '../../src/config/autoscaler/autoscaler-flags.ts';

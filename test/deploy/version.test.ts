@@ -4,8 +4,8 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 
 const PLACES = ['package.json', 'Dockerfile', 'README.md', 'deploy', 'docs', 'scripts/set-version.mjs'];
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };

@@ -4,10 +4,10 @@
 import { decodeMessage } from '@portolan/dns/message.ts';
 import type { ClientTransport } from '@portolan/dns/response-size.ts';
 import { WireError } from '@portolan/dns/wire-error.ts';
-import type { Client } from '../../src/chain/query.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { encodeSocketAddress } from '../../src/socket/addresses.ts';
-import { VERDICT } from '../../src/table/types.ts';
+import type { Client } from '@portolan/kernel/chain/query.ts';
+import type { Engine } from '@portolan/kernel/engine/engine.ts';
+import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { VERDICT } from '@portolan/kernel/table/types.ts';
 import { MutatedPackets } from './mutated-packets.ts';
 
 const CLIENT = { address: '192.0.2.77', port: 5353 };

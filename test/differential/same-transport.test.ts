@@ -5,10 +5,10 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { ACCEPT, accept } from '@portolan/dns/acceptance.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import type { Server } from '../../src/chain/testing/ask.ts';
 import { YesUpstream } from '../engine/yes-upstream.ts';
 import { TcpClient } from '../listen/tcp-client.ts';
 import { startCoredns, startNodeCache, startServe } from '../resolver/forwarding-programs.ts';

@@ -3,9 +3,9 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 
 export interface RunningDnsmasq {
   /** On 127.0.0.1. */

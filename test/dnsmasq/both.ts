@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import type { Message, ResourceRecord, TYPE } from '@portolan/dns/types.ts';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { type AskOptions, ask } from '../../src/chain/testing/ask.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { type AskOptions, ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 export interface Side {

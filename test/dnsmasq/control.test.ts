@@ -2,9 +2,9 @@
  * The control socket of a server that root starts and that becomes another user: that user and root may ask, and nothing is left behind.
  */
 import { existsSync } from 'node:fs';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, expect } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { mayMount } from '../faults/private-mounts.ts';
 import { socketOf } from '../support/control.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';

@@ -3,9 +3,9 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { ask } from '../../src/chain/testing/ask.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 
 export interface Knot {
   readonly port: number;

@@ -2,8 +2,8 @@
  * Output other than answers: the lines of `--log-queries`, and the server's records in class CHAOS.
  */
 import { spawnSync } from 'node:child_process';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { addressOf, LoopbackUpstream, type React, reply } from '../forward/loopback-upstream.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { type Both, endAllSides, hear, type Question, runBoth, type Side } from './both.ts';

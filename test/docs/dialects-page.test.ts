@@ -3,9 +3,9 @@
  * `<!-- end of deviations: SECTION -->`, and that between the marks of the work of readers, is generated from the table of deviations by `npm run docs`.
  */
 import { readFileSync } from 'node:fs';
+import type { DeviationRow, ReaderWork } from '@portolan/kernel/deviations/deviation.ts';
+import { DEVIATION_SECTIONS, findLeavers } from '@portolan/kernel/deviations/table.ts';
 import { expect, it } from 'vitest';
-import type { DeviationRow, ReaderWork } from '../../src/deviations/deviation.ts';
-import { DEVIATION_SECTIONS, findLeavers } from '../../src/deviations/table.ts';
 
 const PAGE = 'docs/explanation/dialects.md';
 

@@ -8,8 +8,8 @@ import { expect, it } from 'vitest';
 
 /** What they read it for. */
 const READERS: Readonly<Record<string, string>> = {
-  'src/base/clock.ts': 'it is the clock',
-  'src/listen/query-events/event-ring.ts': 'a monotonic time that costs less, for each batch',
+  'packages/kernel/src/base/clock.ts': 'it is the clock',
+  'packages/kernel/src/listen/query-events/event-ring.ts': 'a monotonic time that costs less, for each batch',
   'src/observe/query-events/query-log-thread.ts': 'the time of a line, in a thread of its own',
 };
 

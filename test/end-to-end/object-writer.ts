@@ -4,7 +4,7 @@
  */
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { authenticate } from '../../src/kube/api/connection/authentication.ts';
 import { loadClientNode } from '../../src/kube/api/connection/client-node-credentials.ts';
 import { readCluster } from '../../src/kube/api/connection/kubeconfig-cluster.ts';

@@ -5,8 +5,8 @@ import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import { typeOfData } from '@portolan/dns/record-data.ts';
 import type { Message, ResourceRecord, TYPE } from '@portolan/dns/types.ts';
+import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { expect } from 'vitest';
-import { ask, type Server } from '../../src/chain/testing/ask.ts';
 
 /** A change must be seen within this time; in a real cluster others are at work too. */
 const DEADLINE_MILLISECONDS = 15_000;

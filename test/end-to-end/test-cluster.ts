@@ -2,7 +2,7 @@
  * The clusters of the end-to-end suite: the double in a process of its own, and a real cluster if `PORTOLAN_TEST_KUBECONFIG`
  * names one. All objects created in them are deleted again.
  */
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { type Access, type AccessRule, kubeDnsRules } from '../api-server/access.ts';
 import { catalog } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';

@@ -3,8 +3,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import type { TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { parse } from 'yaml';
-import type { TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import type { AccessRule } from '../api-server/access.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 

@@ -3,6 +3,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pluginUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import { describe, expect, it } from 'vitest';
 import { pluginOrder } from '../../src/config/corefile/plugin-order.ts';
 import { compileText } from '../../src/config/corefile/testing/plan-of.ts';
@@ -12,7 +13,6 @@ import { planOf as planOfDnsmasq } from '../../src/config/dnsmasq/testing/plan-o
 import { compileServe } from '../../src/config/serve/compile-serve.ts';
 import { NO_SERVERS } from '../../src/config/serve/resolver-settings.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
-import { pluginUses } from '../../src/config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../../src/config/server/server-plan.ts';
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';

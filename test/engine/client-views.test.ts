@@ -3,18 +3,18 @@
  * client the same answer.
  */
 import { decodeMessage } from '@portolan/dns/message.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { Engine } from '@portolan/kernel/engine/engine.ts';
+import type { Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
+import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { query } from '@portolan/kernel/table/testing/table-answers.ts';
+import { VERDICT } from '@portolan/kernel/table/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { RecordingLog } from '../../src/base/testing/recording-log.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { compileDnsmasq } from '../../src/config/dnsmasq/compile-dnsmasq.ts';
 import { planOf } from '../../src/config/dnsmasq/testing/plan-of.ts';
-import { Engine } from '../../src/engine/engine.ts';
-import type { Interfaces } from '../../src/listen/local-addresses.ts';
-import { encodeSocketAddress } from '../../src/socket/addresses.ts';
-import { query } from '../../src/table/testing/table-answers.ts';
-import { VERDICT } from '../../src/table/types.ts';
 import '../support/load-all-plugins.ts';
 
 const AT = 4096;

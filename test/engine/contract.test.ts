@@ -8,17 +8,26 @@ import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { typeName } from '@portolan/dns/mnemonics.ts';
 import { countLabels, isWithin, parseName, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type Message, type NameKey, TYPE } from '@portolan/dns/types.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { addressesAnsweredBefore, type Handler, minLabelsForwarded } from '@portolan/kernel/chain/handler.ts';
+import { isWithinAny, type Match } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { makeQuery, QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
+import { Engine } from '@portolan/kernel/engine/engine.ts';
+import { SERVE_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts';
+import {
+  DEFAULT_FORWARD_PLAN,
+  defaultRule,
+  type ForwardRule,
+} from '@portolan/kernel/forward/forward-plan.ts';
+import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import { VERDICT } from '@portolan/kernel/table/types.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { silentLog } from '../../src/base/log.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import type { Answer } from '../../src/chain/answer.ts';
-import { addressesAnsweredBefore, type Handler, minLabelsForwarded } from '../../src/chain/handler.ts';
-import { isWithinAny, type Match } from '../../src/chain/match.ts';
-import type { Query } from '../../src/chain/query.ts';
-import { makeQuery, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
-import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import {
   type LastOptions,
   writeClusterPlugins,
@@ -27,17 +36,12 @@ import {
   writeLocalNames,
   writePlainEngine,
 } from '../../src/config/server/plain-block.ts';
-import { Engine } from '../../src/engine/engine.ts';
-import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
-import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardRule } from '../../src/forward/forward-plan.ts';
-import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import type { ClusterObject } from '../../src/kube/objects/objects.ts';
 import { findDialect } from '../../src/kube/publish/find-dialect.ts';
 import { ProcessCluster } from '../../src/plugins/kubernetes/process-cluster.ts';
 import type { LocalNamesOptions } from '../../src/plugins/local-names/options.ts';
 import type { RuleAction } from '../../src/plugins/local-names/question-rules.ts';
 import { hostsOnly } from '../../src/sources/local/local-plan.ts';
-import { VERDICT } from '../../src/table/types.ts';
 import { ScriptedUpstream } from '../resolver/scripted-upstream.ts';
 import '../support/load-all-plugins.ts';
 

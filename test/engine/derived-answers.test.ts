@@ -5,28 +5,28 @@
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type Message, TYPE } from '@portolan/dns/types.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
+import { Engine } from '@portolan/kernel/engine/engine.ts';
+import { SERVE_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts';
+import { DEFAULT_FORWARD_PLAN } from '@portolan/kernel/forward/forward-plan.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import { VERDICT } from '@portolan/kernel/table/types.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { silentLog } from '../../src/base/log.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
-import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import {
   writeClusterPlugins,
   writeFirstPlugins,
   writeLocalNames,
   writePlainEngine,
 } from '../../src/config/server/plain-block.ts';
-import { Engine } from '../../src/engine/engine.ts';
-import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
-import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
 import { findDialect } from '../../src/kube/publish/find-dialect.ts';
 import { ProcessCluster } from '../../src/plugins/kubernetes/process-cluster.ts';
 import type { LocalNamesOptions } from '../../src/plugins/local-names/options.ts';
 import { hostsOnly } from '../../src/sources/local/local-plan.ts';
-import { VERDICT } from '../../src/table/types.ts';
 import '../support/load-all-plugins.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));

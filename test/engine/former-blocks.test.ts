@@ -1,9 +1,9 @@
 /**
  * Blocks that are replaced keep their names until no reader answers by them: in the middle of a batch, a reader would deny these names.
  */
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { ReaderSubject } from '../coredns/reader-subject.ts';
 

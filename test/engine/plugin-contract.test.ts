@@ -4,14 +4,14 @@
  */
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { Pattern } from '@portolan/kernel/base/pattern.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { covers } from '@portolan/kernel/chain/match.ts';
+import { addresses, CLIENT, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
+import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { MetricRegistry } from '../../src/base/metrics/registry.ts';
-import { Pattern } from '../../src/base/pattern.ts';
-import type { Handler } from '../../src/chain/handler.ts';
-import { covers } from '../../src/chain/match.ts';
-import { addresses, CLIENT, makeQuery } from '../../src/chain/testing/queries.ts';
-import { NOTHING_RESTORED } from '../../src/deviations/table.ts';
 import { Acl } from '../../src/plugins/acl/acl.ts';
 import { createAnyHandler } from '../../src/plugins/any/any.ts';
 import { createAutopathHandler } from '../../src/plugins/autopath/autopath.ts';

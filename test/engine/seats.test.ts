@@ -3,10 +3,19 @@
  * packet that it does not answer.
  */
 import { decodeName } from '@portolan/dns/name-wire.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { Engine } from '@portolan/kernel/engine/engine.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import {
+  cacheHostileSets,
+  hostileSets,
+  questionsOfHostileSets,
+} from '@portolan/kernel/table/testing/hostile-sets.ts';
+import { expectOtherSeatsUntouched, type SeatCounts } from '@portolan/kernel/table/testing/packet-seats.ts';
+import { query } from '@portolan/kernel/table/testing/table-answers.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { silentLog } from '../../src/base/log.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { compileText } from '../../src/config/corefile/testing/plan-of.ts';
 import { compileDnsmasq } from '../../src/config/dnsmasq/compile-dnsmasq.ts';
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
@@ -17,18 +26,9 @@ import { compileServe } from '../../src/config/serve/compile-serve.ts';
 import { NO_SERVERS } from '../../src/config/serve/resolver-settings.ts';
 import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
-import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
-import { Engine } from '../../src/engine/engine.ts';
-import {
-  cacheHostileSets,
-  hostileSets,
-  questionsOfHostileSets,
-} from '../../src/table/testing/hostile-sets.ts';
-import { expectOtherSeatsUntouched, type SeatCounts } from '../../src/table/testing/packet-seats.ts';
-import { query } from '../../src/table/testing/table-answers.ts';
 import '../support/load-all-plugins.ts';
 
 // Of whatever Corefile: a constructor cannot wait.

@@ -5,10 +5,10 @@
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { type Message, type NameKey, type RecordData, TYPE } from '@portolan/dns/types.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { QueryMessage } from '@portolan/kernel/forward/transport/query-message.ts';
+import type { Exchange, ExchangeEvents, Transport } from '@portolan/kernel/forward/transport/transport.ts';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/base/clock.ts';
-import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
-import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';
 import { LoopbackUpstream } from '../forward/loopback-upstream.ts';
 
 const TARGET = parseName('upstream.invalid.');

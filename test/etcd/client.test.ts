@@ -1,9 +1,9 @@
 /**
  * The client of etcd's API version 3, against the real program.
  */
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import type { EtcdError } from '../../src/sources/etcd/client/etcd-error.ts';
 import { endOfPrefix, type KeyEvent, type WatchReply } from '../../src/sources/etcd/client/messages.ts';

@@ -3,9 +3,9 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { parseEndpoint } from '../../src/sources/etcd/client/endpoints.ts';
 import type { Credentials, EtcdSettings, TlsFiles } from '../../src/sources/etcd/client/settings.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';

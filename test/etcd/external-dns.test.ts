@@ -4,10 +4,10 @@
  */
 import { presentRecord } from '@portolan/dns/present.ts';
 import { RCODE } from '@portolan/dns/types.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { addresses } from '@portolan/kernel/chain/testing/queries.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { addresses } from '../../src/chain/testing/queries.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { endOfPrefix } from '../../src/sources/etcd/client/messages.ts';
 import { describeWithTool } from '../support/tools.ts';

@@ -3,11 +3,11 @@
  * defragmented. The table keeps answering, and changes made meanwhile are visible afterwards.
  */
 import { RCODE } from '@portolan/dns/types.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { BurstLoad } from '../support/burst-load.ts';

@@ -4,18 +4,18 @@
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import type { Message } from '@portolan/dns/types.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import type { Chain } from '@portolan/kernel/chain/handler.ts';
+import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { makeQuery as makeHandlerQuery, told } from '@portolan/kernel/chain/testing/queries.ts';
+import { TableReader } from '@portolan/kernel/table/reader.ts';
+import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS } from '@portolan/kernel/table/types.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
-import { MetricRegistry } from '../../src/base/metrics/registry.ts';
-import type { Chain } from '../../src/chain/handler.ts';
-import { makeQuery } from '../../src/chain/testing/ask.ts';
-import { makeQuery as makeHandlerQuery, told } from '../../src/chain/testing/queries.ts';
 import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
 import type { SnapshotSettings } from '../../src/sources/snapshot/snapshot-keeper.ts';
-import { TableReader } from '../../src/table/reader.ts';
-import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS } from '../../src/table/types.ts';
-import { TableWriter } from '../../src/table/writer.ts';
 import type { EtcdCluster } from './etcd-server.ts';
 import { showHandler } from './show-handler.ts';
 

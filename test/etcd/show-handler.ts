@@ -1,10 +1,10 @@
 /**
  * Shows the names of one handler to readers.
  */
-import { askRulesOf } from '../../src/chain/ask-rules.ts';
-import { type Handler, publicationsOf } from '../../src/chain/handler.ts';
-import { DEFAULT_VIEW } from '../../src/table/types.ts';
-import type { TableWriter } from '../../src/table/writer.ts';
+import { askRulesOf } from '@portolan/kernel/chain/ask-rules.ts';
+import { type Handler, publicationsOf } from '@portolan/kernel/chain/handler.ts';
+import { DEFAULT_VIEW } from '@portolan/kernel/table/types.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 
 export function showHandler(table: TableWriter, handler: Handler): void {
   table.changeView(DEFAULT_VIEW, {

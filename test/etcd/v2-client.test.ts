@@ -1,8 +1,8 @@
 /**
  * The client of etcd's API version 2, against the real program.
  */
+import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
 import type { EtcdError } from '../../src/sources/etcd/client/etcd-error.ts';
 import type { EtcdSettings } from '../../src/sources/etcd/client/settings.ts';
 import { EtcdV2Client } from '../../src/sources/etcd/client/v2-client.ts';

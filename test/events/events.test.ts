@@ -2,10 +2,10 @@
  * Kubernetes Events about findings, on the API server double, with the rights of the component of the manifests alone.
  */
 import { readFileSync } from 'node:fs';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { RecordingLog } from '../../src/base/testing/recording-log.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { fixedBytes } from '../../src/kube/api/connection/byte-source.ts';
 import { HttpConnection } from '../../src/kube/api/connection/http-connection.ts';
 import { RestClient } from '../../src/kube/api/rest/rest-client.ts';

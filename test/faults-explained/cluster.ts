@@ -1,7 +1,7 @@
 /**
  * The objects of a cluster, well and with the faults that names can have; and what `kubectl get -o json` prints of them.
  */
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 
 const named = (name: string, labels: Readonly<Record<string, string>> = {}) => ({

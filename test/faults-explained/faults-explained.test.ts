@@ -4,9 +4,9 @@
  * The operator of this test knows only a symptom, and reads only what the command prints. Faults of the API server do not occur in a
  * node cache, which does not ask it.
  */
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { ask } from '../../src/chain/testing/ask.ts';
 import type { ServerStatus } from '../../src/server/control/status.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import { afterFile } from '../support/after-file.ts';

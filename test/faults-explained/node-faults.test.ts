@@ -5,8 +5,8 @@
  * spoiled in a namespace, so the kernel's texts are given there.
  */
 import { join } from 'node:path';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { describeOnNode, mayMakeNodes, Node } from '../node-cache/namespace.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { examineNode, type NamedCause } from './operator.ts';

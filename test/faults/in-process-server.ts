@@ -1,15 +1,15 @@
 /**
  * The server inside the test's own process, so that a test can advance its clock, stop its main thread, or kill its readers.
  */
+import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
 import { onTestFinished } from 'vitest';
-import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { RecordingLog } from '../../src/base/testing/recording-log.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
 import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
-import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import { HttpHost } from '../../src/observe/http-host.ts';
 import { ServeFrontEnd } from '../../src/server/serve/serve-front-end.ts';
 import { Server } from '../../src/server/server.ts';

@@ -3,10 +3,10 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ClientTransport } from '@portolan/dns/response-size.ts';
-import { type ReaderData, ReaderLoop } from '../../src/listen/reader-loop.ts';
-import { threadMessages } from '../../src/listen/thread-messages.ts';
-import { composeRecords } from '../../src/records/cluster-composer.ts';
-import { TableReader } from '../../src/table/reader.ts';
+import { type ReaderData, ReaderLoop } from '@portolan/kernel/listen/reader-loop.ts';
+import { threadMessages } from '@portolan/kernel/listen/thread-messages.ts';
+import { composeRecords } from '@portolan/kernel/records/cluster-composer.ts';
+import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { firstLabelOf } from '../listen/scripted-answers.ts';
 
 class MortalAnswers extends TableReader {

@@ -2,9 +2,9 @@
  * Queries from port 0 among those of many good clients, over the whole program: clients lose no answer to a forged packet.
  */
 import { encodeMessage } from '@portolan/dns/message.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, beforeAll, expect, onTestFinished } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { bundleBurstLoad } from '../support/bundle-thread.ts';
 import { BurstLoad } from '../support/burst-load.ts';
 import { mayForge, PortZeroSender } from '../support/port-zero-sender.ts';

@@ -4,8 +4,8 @@
  */
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import type { Message } from '@portolan/dns/types.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import {
   LoopbackUpstream,
   type React,

@@ -2,9 +2,9 @@
  * The guarantee of the readers: questions that the table can answer are answered, whatever happens to the main thread or to one
  * of them.
  */
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { beforeAll, expect, it } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { askShort } from '../../src/chain/testing/ask.ts';
 import { bundleBurstLoad, bundleServerThreads, bundleThread } from '../support/bundle-thread.ts';
 import { BurstLoad, type BurstPlan } from '../support/burst-load.ts';
 import { type InProcessServer, serveInProcess } from './in-process-server.ts';

@@ -1,8 +1,8 @@
 /**
  * A seccomp profile or a sandbox that refuses calls for batches of packets: each role answers one packet at a time, and says so.
  */
+import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect } from 'vitest';
-import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import { canRun, ROLES, startRole } from '../support/roles.ts';

@@ -2,12 +2,12 @@
  * Retries must not cause a collapse: the load on a slow or stalled server, and the time to recovery. In virtual time.
  */
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { defaultRule, type ForwardRule } from '@portolan/kernel/forward/forward-plan.ts';
+import { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
+import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../src/base/log.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { defaultRule, type ForwardRule } from '../../src/forward/forward-plan.ts';
-import { Forwarder } from '../../src/forward/forwarder.ts';
-import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { planFor, questionFor } from './forwarder-on-loopback.ts';
 import { type Behaviour, ScriptedServer } from './scripted-server.ts';
 

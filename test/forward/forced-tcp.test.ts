@@ -1,19 +1,19 @@
 /**
  * Servers that must be queried over TCP: connections are renewed and spread, and UDP is used while TCP does not get through.
  */
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
+import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
+import { ForwardTally } from '@portolan/kernel/forward/forward-tally.ts';
+import { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-path.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { MetricRegistry } from '../../src/base/metrics/registry.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { RecordingLog } from '../../src/base/testing/recording-log.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import type { Answer } from '../../src/chain/answer.ts';
-import { makeQuery } from '../../src/chain/testing/queries.ts';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
 import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
-import { NOTHING_RESTORED, type RestoredDeviations } from '../../src/deviations/table.ts';
-import { ForwardTally } from '../../src/forward/forward-tally.ts';
-import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import { Forward } from '../../src/plugins/forward/forward.ts';
 import { findOptions } from '../../src/plugins/registry.ts';
 import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';

@@ -3,11 +3,15 @@
  */
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
-import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../src/forward/forward-plan.ts';
-import { Forwarder, type ForwardQuestion, type ForwardReply } from '../../src/forward/forwarder.ts';
-import { parseUpstream } from '../../src/forward/upstream-address.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import {
+  DEFAULT_FORWARD_PLAN,
+  defaultRule,
+  type ForwardPlan,
+} from '@portolan/kernel/forward/forward-plan.ts';
+import { Forwarder, type ForwardQuestion, type ForwardReply } from '@portolan/kernel/forward/forwarder.ts';
+import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 
 export function planFor(servers: readonly string[], changes: Partial<ForwardPlan> = {}): ForwardPlan {
   const rules = [defaultRule(servers.map((server) => parseUpstream(server)))];

@@ -3,17 +3,17 @@
  */
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { type Question, TYPE } from '@portolan/dns/types.ts';
-import { afterEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { RecordingLog } from '../../src/base/testing/recording-log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import {
   DEFAULT_FORWARD_PLAN,
   type ForwardPlan,
   type ForwardRule,
   type RuleMatch,
-} from '../../src/forward/forward-plan.ts';
-import { Forwarder, type ForwardReply } from '../../src/forward/forwarder.ts';
-import { parseUpstream } from '../../src/forward/upstream-address.ts';
+} from '@portolan/kernel/forward/forward-plan.ts';
+import { Forwarder, type ForwardReply } from '@portolan/kernel/forward/forwarder.ts';
+import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
+import { afterEach, describe, expect, it } from 'vitest';
 import { questionFor } from './forwarder-on-loopback.ts';
 import { ScriptedServer } from './scripted-server.ts';
 

@@ -4,14 +4,14 @@
 import { createSocket } from 'node:dgram';
 import { parseName } from '@portolan/dns/name.ts';
 import type { Message, ResourceRecord } from '@portolan/dns/types.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { WorkCounter } from '@portolan/kernel/base/testing/work-counter.ts';
+import type { ForwardPlan } from '@portolan/kernel/forward/forward-plan.ts';
+import type { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
+import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
+import { UdpTransport } from '@portolan/kernel/forward/transport/udp-transport.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { WorkCounter } from '../../src/base/testing/work-counter.ts';
-import type { ForwardPlan } from '../../src/forward/forward-plan.ts';
-import type { Forwarder } from '../../src/forward/forwarder.ts';
-import { writeQuery } from '../../src/forward/transport/query-message.ts';
-import { UdpTransport } from '../../src/forward/transport/udp-transport.ts';
 import { addressesOf, ask, forwarderTo, questionFor } from './forwarder-on-loopback.ts';
 import { addressOf, LoopbackUpstream, type React, reply, replyMessage } from './loopback-upstream.ts';
 

@@ -8,14 +8,17 @@ import type { AddressInfo } from 'node:net';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, TYPE } from '@portolan/dns/types.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule } from '@portolan/kernel/forward/forward-plan.ts';
+import { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
+import {
+  HttpsTransport,
+  type HttpsTransportOptions,
+} from '@portolan/kernel/forward/transport/https-transport.ts';
+import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
+import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { afterEach, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { RecordingLog } from '../../src/base/testing/recording-log.ts';
-import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
-import { Forwarder } from '../../src/forward/forwarder.ts';
-import { HttpsTransport, type HttpsTransportOptions } from '../../src/forward/transport/https-transport.ts';
-import { writeQuery } from '../../src/forward/transport/query-message.ts';
-import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
 
 const cleanups: (() => unknown)[] = [];

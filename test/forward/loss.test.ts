@@ -2,10 +2,10 @@
  * The results of a client with two attempts of five seconds while servers die or packets are lost, over thousands of
  * questions in virtual time. A seeded generator draws the losses, so they are the same in each run.
  */
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { Forwarder, type ForwardReply } from '@portolan/kernel/forward/forwarder.ts';
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../src/base/log.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { Forwarder, type ForwardReply } from '../../src/forward/forwarder.ts';
 import { planFor, questionFor } from './forwarder-on-loopback.ts';
 import { type Behaviour, ScriptedServer } from './scripted-server.ts';
 

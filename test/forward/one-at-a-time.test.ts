@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { frame } from '@portolan/dns/frames.ts';
+import { DEFAULT_FORWARD_PLAN } from '@portolan/kernel/forward/forward-plan.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
 import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { addressesOf, ask, forwarderTo } from './forwarder-on-loopback.ts';
 import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';

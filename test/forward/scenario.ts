@@ -23,17 +23,17 @@ import { readFileSync } from 'node:fs';
 import { rcodeName, typeOf } from '@portolan/dns/mnemonics.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, RCODE } from '@portolan/dns/types.ts';
-import { expect } from 'vitest';
-import { silentLog } from '../../src/base/log.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import {
   DEFAULT_FORWARD_PLAN,
   defaultRule,
   type ForwardPlan,
   type Policy,
-} from '../../src/forward/forward-plan.ts';
-import { Forwarder, type ForwardReply } from '../../src/forward/forwarder.ts';
-import { parseUpstream } from '../../src/forward/upstream-address.ts';
+} from '@portolan/kernel/forward/forward-plan.ts';
+import { Forwarder, type ForwardReply } from '@portolan/kernel/forward/forwarder.ts';
+import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
+import { expect } from 'vitest';
 import { type Behaviour, ScriptedServer } from './scripted-server.ts';
 
 type Landing = { readonly reply: ForwardReply; readonly at: number };

@@ -3,9 +3,9 @@
  */
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { type Message, type Question, TYPE } from '@portolan/dns/types.ts';
-import type { Clock } from '../../src/base/clock.ts';
-import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
-import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { QueryMessage } from '@portolan/kernel/forward/transport/query-message.ts';
+import type { Exchange, ExchangeEvents, Transport } from '@portolan/kernel/forward/transport/transport.ts';
 
 export type Behaviour =
   | { readonly kind: 'silent' }

@@ -1,16 +1,16 @@
 /**
  * Upstream servers over real sockets: dead and lossy servers, source ports and addresses, changes during queries.
  */
-import { afterEach, describe, expect, it } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { DEFAULT_FORWARD_PLAN, type ForwardPlan } from '../../src/forward/forward-plan.ts';
-import type { Forwarder } from '../../src/forward/forwarder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { DEFAULT_FORWARD_PLAN, type ForwardPlan } from '@portolan/kernel/forward/forward-plan.ts';
+import type { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
 import {
   openDatagramSocket,
   openQuerySocket,
   type QuerySocket,
   type QuerySocketOptions,
-} from '../../src/socket/query-socket.ts';
+} from '@portolan/kernel/socket/query-socket.ts';
+import { afterEach, describe, expect, it } from 'vitest';
 import { addressesOf, ask, forwarderTo, planFor } from './forwarder-on-loopback.ts';
 import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 

@@ -2,10 +2,10 @@
  * TCP and TLS to upstream servers: when connections are used, kept open, shared, lost and re-established.
  */
 import { readFileSync } from 'node:fs';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { DEFAULT_FORWARD_PLAN, type ForwardPlan } from '@portolan/kernel/forward/forward-plan.ts';
+import type { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { DEFAULT_FORWARD_PLAN, type ForwardPlan } from '../../src/forward/forward-plan.ts';
-import type { Forwarder } from '../../src/forward/forwarder.ts';
 import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { addressesOf, ask, forwarderTo } from './forwarder-on-loopback.ts';
 import {

@@ -4,10 +4,10 @@
 import { typeOf } from '@portolan/dns/mnemonics.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { type Message, RCODE } from '@portolan/dns/types.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { namesWithin } from '@portolan/kernel/chain/match.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Answer } from '../../src/chain/answer.ts';
-import type { Handler } from '../../src/chain/handler.ts';
-import { namesWithin } from '../../src/chain/match.ts';
 import {
   AskableCluster,
   type DialectName,

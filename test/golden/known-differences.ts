@@ -3,7 +3,7 @@
  *
  * Each difference has its questions and the right answer. The first match counts.
  */
-import type { DeviationId } from '../../src/deviations/table.ts';
+import type { DeviationId } from '@portolan/kernel/deviations/table.ts';
 import type { DialectName } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import type { RecordedAnswer } from './recorded-answer.ts';
 

@@ -4,8 +4,8 @@
  */
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { IMAGE_TARGETS } from '../../src/config/image/image-flags.ts';
 import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import type { ImageLayers } from '../../src/roles/image/image-layers.ts';

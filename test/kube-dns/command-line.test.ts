@@ -2,10 +2,10 @@
  * `portolan kube-dns` as a process: its output about itself, the arguments that it refuses, and how it ends.
  */
 import { join } from 'node:path';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { askShort } from '../../src/chain/testing/ask.ts';
 import { KUBE_DNS_FLAGS } from '../../src/config/kube-dns/kube-dns-flags.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 

@@ -1,11 +1,11 @@
 /**
  * `portolan kube2sky` with the API server double and a real etcd, by versions 3 and 2 of its API.
  */
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { askShort } from '../../src/chain/testing/ask.ts';
 import { readKustomization } from '../../src/roles/manifests/layout-files.ts';
 import { EtcdV2Client } from '../../src/sources/etcd/client/v2-client.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';

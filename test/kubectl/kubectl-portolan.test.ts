@@ -5,9 +5,9 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { NOISE } from '@portolan/kernel/base/testing/path-programs.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { NOISE } from '../../src/base/testing/path-programs.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { socketOf } from '../support/control.ts';
 import { endAllPrograms, servePortolan } from '../support/portolan.ts';
 

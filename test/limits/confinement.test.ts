@@ -3,10 +3,10 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { askShort } from '../../src/chain/testing/ask.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { startEtcd } from '../etcd/etcd-server.ts';
 import { nameOf, startUpstream } from '../resolver/forwarding-programs.ts';

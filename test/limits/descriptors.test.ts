@@ -2,10 +2,10 @@
  * With 64 descriptors and 80 idle TCP connections, names of upstream servers are answered in every role, over UDP and TCP.
  */
 import { connect } from 'node:net';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask, askShort, type Server } from '../../src/chain/testing/ask.ts';
 import { nameOf, startUpstream } from '../resolver/forwarding-programs.ts';
 import { ROLES, type Starting } from '../support/all-roles.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';

@@ -1,10 +1,10 @@
 /**
  * The kinds that names are not derived from: one ConfigMap, with permissions for only it, and nodes.
  */
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, describe, expect, test } from 'vitest';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { RecordingLog } from '../../src/base/testing/recording-log.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { fixedBytes } from '../../src/kube/api/connection/byte-source.ts';
 import { HttpConnection } from '../../src/kube/api/connection/http-connection.ts';
 import { makeApiAccess } from '../../src/kube/api/list-watch/api-access.ts';

@@ -1,9 +1,9 @@
 /**
  * A watch of a cluster against the API server double, with a manual clock.
  */
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { RecordingLog } from '../../src/base/testing/recording-log.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { HttpConnection } from '../../src/kube/api/connection/http-connection.ts';
 import type { ConnectionSettings } from '../../src/kube/api/connection/settings.ts';
 import { ClusterWatch, type ClusterWatchOptions } from '../../src/kube/api/list-watch/cluster-watch.ts';

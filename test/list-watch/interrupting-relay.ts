@@ -2,7 +2,7 @@
  * A slow path to the API server double on which all connections are killed every few seconds, in the time of a manual clock.
  */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import type { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import type { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 
 export interface RelayOptions {
   /** Octets a second of each connection, towards the client. */

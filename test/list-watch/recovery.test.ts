@@ -1,11 +1,11 @@
 /**
  * Lists that break off, and a server that falls silent: lists go on where they were, and silence is noticed.
  */
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import { describeCluster } from '../../bench/cluster.ts';
 import { objectsOf } from '../../bench/kubernetes-objects.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { Harness, type HarnessOptions, service } from './harness.ts';
 import { InterruptingRelay } from './interrupting-relay.ts';
 

@@ -2,14 +2,14 @@
  * The permissions of clients by address, over real sockets: by batches, by datagrams and over TCP.
  */
 import { frame } from '@portolan/dns/frames.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { type ClientRules, shareClientRules } from '@portolan/kernel/listen/client-rules.ts';
+import { listenByDatagrams } from '@portolan/kernel/listen/datagram.ts';
+import { listenOnTcp } from '@portolan/kernel/listen/tcp.ts';
+import type { UdpListener } from '@portolan/kernel/listen/udp-listener.ts';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { type ClientRules, shareClientRules } from '../../src/listen/client-rules.ts';
-import { listenByDatagrams } from '../../src/listen/datagram.ts';
-import { listenOnTcp } from '../../src/listen/tcp.ts';
-import type { UdpListener } from '../../src/listen/udp-listener.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
 import { portOf, startClient, startUdp } from './scripted-udp.ts';

@@ -1,13 +1,13 @@
 /**
  * UDP on the main thread: the same answers as by batches.
  */
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { type DatagramOptions, listenByDatagrams } from '@portolan/kernel/listen/datagram.ts';
+import type { UdpListener } from '@portolan/kernel/listen/udp-listener.ts';
+import { PortInUseError } from '@portolan/kernel/socket/socket-error.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { type DatagramOptions, listenByDatagrams } from '../../src/listen/datagram.ts';
-import type { UdpListener } from '../../src/listen/udp-listener.ts';
-import { PortInUseError } from '../../src/socket/socket-error.ts';
 import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
 import { portOf, startClient } from './scripted-udp.ts';
 import { queryFor } from './udp-client.ts';

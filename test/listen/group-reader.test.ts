@@ -1,15 +1,15 @@
 /**
  * One reader thread for the sockets of several listener groups, which are added and removed under load.
  */
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { Client } from '@portolan/kernel/chain/query.ts';
+import { GroupReader, type GroupReaderOptions } from '@portolan/kernel/listen/group-reader.ts';
+import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { PortInUseError } from '@portolan/kernel/socket/socket-error.ts';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import type { Client } from '../../src/chain/query.ts';
-import { GroupReader, type GroupReaderOptions } from '../../src/listen/group-reader.ts';
-import { startThreadOf } from '../../src/listen/reader-threads.ts';
-import { PortInUseError } from '../../src/socket/socket-error.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { startLoad } from './load.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';

@@ -4,8 +4,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { startLoad } from './load.ts';
 

@@ -1,17 +1,17 @@
 /**
  * Readers that are started when the others are overloaded, for a listener and for listener groups that change meanwhile.
  */
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { GroupReader } from '@portolan/kernel/listen/group-reader.ts';
+import { QueryEventReader } from '@portolan/kernel/listen/query-events/event-reader.ts';
+import { EVENT_MODE } from '@portolan/kernel/listen/query-events/event-ring.ts';
+import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
+import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import type { StartThread } from '@portolan/kernel/listen/udp-reader.ts';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { RecordingLog } from '../../src/base/testing/recording-log.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { GroupReader } from '../../src/listen/group-reader.ts';
-import { QueryEventReader } from '../../src/listen/query-events/event-reader.ts';
-import { EVENT_MODE } from '../../src/listen/query-events/event-ring.ts';
-import { QueryEventRings } from '../../src/listen/query-events/event-rings.ts';
-import { startThreadOf } from '../../src/listen/reader-threads.ts';
-import type { StartThread } from '../../src/listen/udp-reader.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { type Load, startLoad } from './load.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';

@@ -1,8 +1,8 @@
 /**
  * Queries from port 0, to which answers cannot be sent: the kernel then refuses the rest of the `sendmmsg`.
  */
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { beforeAll, expect, onTestFinished } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { mayForge, PortZeroSender } from '../support/port-zero-sender.ts';
 import { itWhere } from '../support/tools.ts';

@@ -1,10 +1,10 @@
 /**
  * A reader thread that is started before it has anything to serve.
  */
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { ReaderData } from '@portolan/kernel/listen/reader-loop.ts';
+import { PreparedReader } from '@portolan/kernel/listen/reader-threads.ts';
 import { beforeAll, expect, it } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import type { ReaderData } from '../../src/listen/reader-loop.ts';
-import { PreparedReader } from '../../src/listen/reader-threads.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { portOf, startClient, startUdp } from './scripted-udp.ts';
 

@@ -4,7 +4,7 @@
  * `slow…` is for the main thread, `drop…` is not answered, `throw…` is a defect, `exit…` ends the thread, `toil…` takes long. The answer
  * to all other questions, and to `toil…`, is the question itself with the QR bit set.
  */
-import type { InstantAnswers } from '../../src/listen/types.ts';
+import type { InstantAnswers } from '@portolan/kernel/listen/types.ts';
 
 const LABEL = 12;
 

@@ -1,12 +1,12 @@
 /**
  * A UDP listener by batches with scripted answers on free loopback ports, closed when its test ends.
  */
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { listenByBatches, type UdpOptions } from '@portolan/kernel/listen/udp.ts';
+import type { UdpListener } from '@portolan/kernel/listen/udp-listener.ts';
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
-import { startThreadOf } from '../../src/listen/reader-threads.ts';
-import { listenByBatches, type UdpOptions } from '../../src/listen/udp.ts';
-import type { UdpListener } from '../../src/listen/udp-listener.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
 import { UdpClient } from './udp-client.ts';
 

@@ -4,25 +4,25 @@
  */
 import { Worker } from 'node:worker_threads';
 import { frame } from '@portolan/dns/frames.ts';
-import { decode } from 'dns-packet';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import type { HandleQuery } from '../../src/chain/handle-query.ts';
-import type { Client } from '../../src/chain/query.ts';
-import { listenByDatagrams } from '../../src/listen/datagram.ts';
-import { listenOnTcp } from '../../src/listen/tcp.ts';
-import { TableReader } from '../../src/table/reader.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { HandleQuery } from '@portolan/kernel/chain/handle-query.ts';
+import type { Client } from '@portolan/kernel/chain/query.ts';
+import { listenByDatagrams } from '@portolan/kernel/listen/datagram.ts';
+import { listenOnTcp } from '@portolan/kernel/listen/tcp.ts';
+import { TableReader } from '@portolan/kernel/table/reader.ts';
 import {
   addressNode,
   cachedAddress,
   node,
   settings,
   showAll,
-} from '../../src/table/testing/table-answers.ts';
-import { type ClientViews, DEFAULT_VIEW_SETTINGS } from '../../src/table/types.ts';
-import { TableWriter } from '../../src/table/writer.ts';
+} from '@portolan/kernel/table/testing/table-answers.ts';
+import { type ClientViews, DEFAULT_VIEW_SETTINGS } from '@portolan/kernel/table/types.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { decode } from 'dns-packet';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bundleServerThreads, bundleThread } from '../support/bundle-thread.ts';
 import { startLoad } from './load.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';

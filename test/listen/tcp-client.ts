@@ -3,8 +3,8 @@
  */
 import { connect, type Socket } from 'node:net';
 import { FrameParser } from '@portolan/dns/frames.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { onTestFinished } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 
 export class TcpClient {
   readonly messages: Buffer[] = [];

@@ -2,14 +2,14 @@
  * TCP over real sockets: framing, pipelining, limits, garbage, shutdown.
  */
 import { frame } from '@portolan/dns/frames.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { listenOnTcp, type TcpListener, type TcpOptions } from '@portolan/kernel/listen/tcp.ts';
+import { PortInUseError } from '@portolan/kernel/socket/socket-error.ts';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { listenOnTcp, type TcpListener, type TcpOptions } from '../../src/listen/tcp.ts';
-import { PortInUseError } from '../../src/socket/socket-error.ts';
 import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
 import { TcpClient } from './tcp-client.ts';
 import { queryFor } from './udp-client.ts';

@@ -1,10 +1,10 @@
 /**
  * A process that serves UDP with scripted answers until it is stopped, to share a port with another one.
  */
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
-import { startThreadOf } from '../../src/listen/reader-threads.ts';
-import { listenByBatches } from '../../src/listen/udp.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { listenByBatches } from '@portolan/kernel/listen/udp.ts';
 
 const [, , address = '127.0.0.1', port = '0', threadEntry = ''] = process.argv;
 

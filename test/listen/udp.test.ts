@@ -2,14 +2,14 @@
  * UDP by batches over real sockets and real threads.
  */
 import { setImmediate as turn } from 'node:timers/promises';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { HandleQuery } from '@portolan/kernel/chain/handle-query.ts';
+import type { Client } from '@portolan/kernel/chain/query.ts';
+import { PortInUseError } from '@portolan/kernel/socket/socket-error.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import type { HandleQuery } from '../../src/chain/handle-query.ts';
-import type { Client } from '../../src/chain/query.ts';
-import { PortInUseError } from '../../src/socket/socket-error.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { startLoad } from './load.ts';
 import { answerAuthoritatively, firstLabelOf } from './scripted-answers.ts';

@@ -2,10 +2,10 @@
  * A process that serves wildcard addresses, queries each of the given addresses, fast and slow, and prints the sources of the
  * answers.
  */
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
-import { startThreadOf } from '../../src/listen/reader-threads.ts';
-import { listenByBatches } from '../../src/listen/udp.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { listenByBatches } from '@portolan/kernel/listen/udp.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
 import { UdpClient } from './udp-client.ts';
 

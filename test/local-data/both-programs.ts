@@ -3,10 +3,10 @@
  */
 import { presentRecord } from '@portolan/dns/present.ts';
 import type { Message, TYPE } from '@portolan/dns/types.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask, type Server } from '../../src/chain/testing/ask.ts';
 import { runDnsmasq } from '../dnsmasq-options/running-dnsmasq.ts';
 import { type Program, runPortolan } from '../support/portolan.ts';
 

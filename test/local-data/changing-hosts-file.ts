@@ -2,10 +2,10 @@
  * A hosts file that changes repeatedly under load.
  */
 import { rename, writeFile } from 'node:fs/promises';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { expect } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { askShort, type Server } from '../../src/chain/testing/ask.ts';
 import { bundleBurstLoad } from '../support/bundle-thread.ts';
 import { BurstLoad } from '../support/burst-load.ts';
 import { runOurs } from './both-programs.ts';

@@ -5,24 +5,24 @@ import { formatAddress, parseAddress, reverseName } from '@portolan/dns/address.
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName, ROOT, toKey, tryParseKey } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { makeQuery, QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
+import { composeRecords } from '@portolan/kernel/records/cluster-composer.ts';
+import { TableReader } from '@portolan/kernel/table/reader.ts';
+import { DEFAULT_VIEW, type PublicationId, VERDICT } from '@portolan/kernel/table/types.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ItemFence } from '../../src/base/item-fence.ts';
-import { silentLog } from '../../src/base/log.ts';
-import { MetricRegistry } from '../../src/base/metrics/registry.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { makeQuery, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
 import { Hosts } from '../../src/plugins/hosts/hosts.ts';
-import { composeRecords } from '../../src/records/cluster-composer.ts';
 import { LocalNames } from '../../src/sources/local/local-names.ts';
 import { hostsOnly } from '../../src/sources/local/local-plan.ts';
 import { LocalPublication } from '../../src/sources/local/local-publication.ts';
 import { readHosts } from '../../src/sources/local/read-hosts.ts';
-import { TableReader } from '../../src/table/reader.ts';
-import { DEFAULT_VIEW, type PublicationId, VERDICT } from '../../src/table/types.ts';
-import { TableWriter } from '../../src/table/writer.ts';
 
 /** Each asks some fifty questions twice. */
 const RUNS = 40;

@@ -2,10 +2,10 @@
  * Hosts files in front of a cluster: `portolan serve --hosts`.
  */
 import { writeFile } from 'node:fs/promises';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { endAllPrograms, servePortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

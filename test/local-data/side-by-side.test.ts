@@ -2,9 +2,9 @@
  * Local data as in the real dnsmasq: the same options and hosts files, the same questions, the same answers. Differences are
  * listed with their reasons; the test fails if a listed one no longer occurs.
  */
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { describe, expect } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { ask } from '../../src/chain/testing/ask.ts';
 import { type RunningDnsmasq, runDnsmasq } from '../dnsmasq-options/running-dnsmasq.ts';
 import { describeWithTool, itWithTool } from '../support/tools.ts';
 import { findDifferences, questionsIn, runBoth, tell } from './both-programs.ts';

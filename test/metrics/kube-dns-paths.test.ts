@@ -1,10 +1,10 @@
 /**
  * The HTTP paths of `portolan kube-dns`, with the environment that manifests of kube-dns set.
  */
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { parsePrometheusText } from '@portolan/kernel/base/testing/prometheus-text.ts';
+import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { parsePrometheusText } from '../../src/base/testing/prometheus-text.ts';
-import { ask } from '../../src/chain/testing/ask.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 const ADDRESS = '127.0.0.1';

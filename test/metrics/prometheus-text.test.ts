@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
 import {
   PrometheusTextError,
   parsePrometheusText,
   seriesKey,
-} from '../../src/base/testing/prometheus-text.ts';
+} from '@portolan/kernel/base/testing/prometheus-text.ts';
+import { describe, expect, it } from 'vitest';
 
 const HEAD = '# HELP a What it is.\n# TYPE a';
 

@@ -3,12 +3,12 @@
  * versions are left out; `npx vitest run test/metrics --update` records anew.
  */
 import { createSocket } from 'node:dgram';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { parsePrometheusText } from '@portolan/kernel/base/testing/prometheus-text.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { parsePrometheusText } from '../../src/base/testing/prometheus-text.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask } from '../../src/chain/testing/ask.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { configMap, FLAGS, nodes, scalable } from '../autoscaler/world.ts';
 import { startEtcd } from '../etcd/etcd-server.ts';

@@ -6,10 +6,14 @@ import { readFileSync } from 'node:fs';
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, type ResourceRecord, type TYPE } from '@portolan/dns/types.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import {
+  type Family,
+  parsePrometheusText,
+  seriesKey,
+} from '@portolan/kernel/base/testing/prometheus-text.ts';
+import { type AskOptions, exchange, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { type Family, parsePrometheusText, seriesKey } from '../../src/base/testing/prometheus-text.ts';
-import { type AskOptions, exchange, makeQuery } from '../../src/chain/testing/ask.ts';
 import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 

@@ -3,9 +3,9 @@
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { ALERTS } from '../../src/roles/monitoring/alerts.ts';
 import { describeWithTool } from '../support/tools.ts';
 

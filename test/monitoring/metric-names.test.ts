@@ -3,9 +3,9 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { ALERTS, RECORDING_RULES } from '../../src/roles/monitoring/alerts.ts';
 import { DASHBOARDS } from '../../src/roles/monitoring/dashboards.ts';
 import { metricsScript } from '../../src/roles/monitoring/rules-file.ts';

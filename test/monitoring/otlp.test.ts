@@ -3,9 +3,9 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask } from '../../src/chain/testing/ask.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import { ROLES, startRole } from '../support/roles.ts';

@@ -2,8 +2,8 @@
  * The DNS of a cluster on a test's node: a server that answers every query of type A with 192.0.2.53, over UDP and TCP.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { onTestFinished } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import type { Scene } from './scene.ts';
 
 export const CLUSTER_DNS = '10.0.0.53';

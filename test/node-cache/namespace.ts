@@ -4,7 +4,7 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { describeWhere, describeWithTool, hasTool } from '../support/tools.ts';
 
 const TOOLS = ['ip', 'nft', 'iptables', 'nsenter', 'unshare'] as const;

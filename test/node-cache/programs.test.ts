@@ -3,8 +3,8 @@
  */
 import { chmod, symlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { NOISE, REAL_PROGRAM } from '@portolan/kernel/base/testing/path-programs.ts';
 import { expect, it } from 'vitest';
-import { NOISE, REAL_PROGRAM } from '../../src/base/testing/path-programs.ts';
 import { socketOf } from '../support/control.ts';
 import { type Program, runPortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';

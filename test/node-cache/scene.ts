@@ -2,8 +2,8 @@
  * A node with a template and a ConfigMap, on which node-cache is started, and its clients.
  */
 import { join } from 'node:path';
+import { makeTemporaryFolder, type TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterEach, beforeEach } from 'vitest';
-import { makeTemporaryFolder, type TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { endAllPrograms, type Program, type RunOptions, runPortolan } from '../support/portolan.ts';
 import { mayMakeNodes, Node } from './namespace.ts';
 

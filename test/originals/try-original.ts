@@ -3,7 +3,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import type { TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import type { Image } from '../image/unpack-image.ts';
 import type { OriginalCase } from './cases.ts';
 import { type OriginalManifest, readOriginal } from './original.ts';

@@ -1,14 +1,14 @@
 /**
  * `coredns` and `node-cache`, whose plans come from Corefiles.
  */
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
 import { onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { readCorefile, type ServerBlock } from '../../src/config/corefile/read-corefile.ts';
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
 import { readNodeCacheFlags } from '../../src/config/node-cache/node-cache-flags.ts';
 import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
-import { NOTHING_RESTORED } from '../../src/deviations/table.ts';
 import { CoreDnsFrontEnd } from '../../src/server/coredns/coredns-front-end.ts';
 import { CoreDnsMetrics } from '../../src/server/coredns/coredns-metrics.ts';
 import { FollowedCorefile } from '../../src/server/node-cache/followed-corefile.ts';

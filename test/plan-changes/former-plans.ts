@@ -1,7 +1,7 @@
 /**
  * Finds references of a server to its former plans.
  */
-import { askShort } from '../../src/chain/testing/ask.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { collectGarbage } from './heap.ts';
 import type { ChangingServer, Part } from './scene.ts';
 

@@ -1,13 +1,13 @@
 /**
  * A forwarder releases the servers of former plans, even if readers queried them too.
  */
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
+import type { ForwardedRoute, RouteTerms } from '@portolan/kernel/forward/reader-path/linked-forwarder.ts';
+import { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-path.ts';
+import type { Transport } from '@portolan/kernel/forward/transport/transport.ts';
 import { expect, it } from 'vitest';
-import { silentLog } from '../../src/base/log.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { Forwarder } from '../../src/forward/forwarder.ts';
-import type { ForwardedRoute, RouteTerms } from '../../src/forward/reader-path/linked-forwarder.ts';
-import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
-import type { Transport } from '../../src/forward/transport/transport.ts';
 import { planFor } from '../forward/forwarder-on-loopback.ts';
 import { collectGarbage } from './heap.ts';
 

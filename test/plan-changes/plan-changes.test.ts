@@ -1,16 +1,16 @@
 /**
  * After a change of its plan, a server with any front end holds no reference to the former plan.
  */
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
+import { TableFullError } from '@portolan/kernel/table/arena.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { beforeAll, expect, it, vi } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { MetricRegistry } from '../../src/base/metrics/registry.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { optionsIn } from '../../src/config/server/testing/with-options.ts';
-import { NOTHING_RESTORED } from '../../src/deviations/table.ts';
 import { Cache } from '../../src/plugins/cache/cache.ts';
 import { cache as cachePlugin } from '../../src/plugins/cache/plugin.ts';
-import { TableFullError } from '../../src/table/arena.ts';
-import { TableWriter } from '../../src/table/writer.ts';
 import { ReaderSubject } from '../coredns/reader-subject.ts';
 import { bundleServerThreads } from '../support/bundle-thread.ts';
 import { bundleDouble } from '../support/double-process.ts';

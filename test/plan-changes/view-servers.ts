@@ -2,14 +2,14 @@
  * The front ends whose plans have one view: `serve`, `kube-dns`, `dnsmasq` and `skydns`.
  */
 import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
-import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
 import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import { DnsmasqFrontEnd } from '../../src/server/dnsmasq/dnsmasq-front-end.ts';

@@ -2,11 +2,11 @@
  * `kubernetai` in `portolan coredns`: two clusters with the same zone, one behind the other.
  */
 import { presentRecord } from '@portolan/dns/present.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask } from '../../src/chain/testing/ask.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';

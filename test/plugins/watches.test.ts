@@ -1,12 +1,12 @@
 /**
  * What plugins of others follow on an API server, by the watches of the host.
  */
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { WatchedKind } from '@portolan/plugin';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { RecordingLog } from '../../src/base/testing/recording-log.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { PluginWatches } from '../../src/server/plugin-services/watches.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { service } from '../list-watch/harness.ts';

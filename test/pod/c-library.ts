@@ -5,8 +5,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import type { Server } from '../../src/chain/testing/ask.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import type { Server } from '@portolan/kernel/chain/testing/ask.ts';
 
 const run = promisify(execFile);
 const SOURCE = fileURLToPath(new URL('c-library.c', import.meta.url));

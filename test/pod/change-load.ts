@@ -1,9 +1,9 @@
 /**
  * Load while the configuration changes: questions whose answers must not change, and a count of lost ones.
  */
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { expect } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import type { Server } from '../../src/chain/testing/ask.ts';
 import { BurstLoad } from '../support/burst-load.ts';
 import { SHARED_DOMAIN } from './upstream.ts';
 

@@ -3,10 +3,10 @@
  * applied. The whole server runs in this process.
  */
 import { join } from 'node:path';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { askShort } from '../../src/chain/testing/ask.ts';
 import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { type InProcessServer, serveInProcess } from '../faults/in-process-server.ts';

@@ -3,8 +3,8 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import type { Server } from '../../src/chain/testing/ask.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import type { Server } from '@portolan/kernel/chain/testing/ask.ts';
 import type { RecordedAnswer } from '../golden/recorded-answer.ts';
 
 type Asked = Pick<RecordedAnswer, 'name' | 'type'>;

@@ -2,9 +2,9 @@
  * A cluster of a federation: a service with local endpoints has a local answer, any other an alias to the zone and region of a
  * node.
  */
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { ask, askShort, type Server } from '../../src/chain/testing/ask.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { linesOf } from '../resolver/zone-upstream.ts';

@@ -2,9 +2,9 @@
  * Our dnsmasq and our sidecar with Knot DNS instead of kube-dns.
  */
 import { join } from 'node:path';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { beforeAll, expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { askShort } from '../../src/chain/testing/ask.ts';
 import { type Knot, runKnot } from '../dnsmasq/knot.ts';
 import { afterFile } from '../support/after-file.ts';
 import { describeWithTool } from '../support/tools.ts';

@@ -2,8 +2,8 @@
  * The layouts of the kube-dns pod as in our manifests. Replaced are only ports, addresses and folders by free ones, the sidecar's
  * interval by a short one, and files of the machine by files of the test.
  */
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import type { Server } from '../../src/chain/testing/ask.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import type { Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { type LayoutFolder, readProbes, readWords } from './containers.ts';
 import { Part } from './part.ts';
 import type { Probes } from './probes.ts';

@@ -3,8 +3,8 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { expect, vi } from 'vitest';
-import { askShort, type Server } from '../../src/chain/testing/ask.ts';
 import { afterFile } from '../support/after-file.ts';
 import { type RunOptions, runPortolan } from '../support/portolan.ts';
 

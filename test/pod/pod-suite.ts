@@ -4,8 +4,8 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { readQuestions } from '../golden/recorded-answer.ts';
 import { bundleBurstLoad } from '../support/bundle-thread.ts';
 import { itWhere, itWithTool } from '../support/tools.ts';

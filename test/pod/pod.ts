@@ -3,8 +3,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { parseAllDocuments } from 'yaml';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { servedByDefault } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';

@@ -2,7 +2,11 @@
  * Metrics as scraped by Prometheus, compared with those of the original containers.
  */
 import { readFileSync } from 'node:fs';
-import { type Family, parsePrometheusText, seriesKey } from '../../src/base/testing/prometheus-text.ts';
+import {
+  type Family,
+  parsePrometheusText,
+  seriesKey,
+} from '@portolan/kernel/base/testing/prometheus-text.ts';
 
 /** Fetches and parses. @throws PrometheusTextError for what is no valid text */
 export async function scrape(url: string): Promise<ReadonlyMap<string, Family>> {

@@ -3,8 +3,8 @@
  * them at once, in another.
  */
 import { Worker } from 'node:worker_threads';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { onTestFinished } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { type FloodPlan, MAX_ASKED, NUMBERS, WORD } from './flood-plan.ts';
 

@@ -2,10 +2,10 @@
  * The entry of a thread with an upstream server that answers every question with an address, at once and with little work.
  */
 import { workerData } from 'node:worker_threads';
-import { PacketBatch } from '../../src/socket/batch.ts';
-import { closeDescriptor, setOption } from '../../src/socket/descriptor.ts';
-import { MSG_WAITFORONE, SO_RCVBUF, SOL_SOCKET } from '../../src/socket/linux.ts';
-import { openUdpSocket } from '../../src/socket/udp-socket.ts';
+import { PacketBatch } from '@portolan/kernel/socket/batch.ts';
+import { closeDescriptor, setOption } from '@portolan/kernel/socket/descriptor.ts';
+import { MSG_WAITFORONE, SO_RCVBUF, SOL_SOCKET } from '@portolan/kernel/socket/linux.ts';
+import { openUdpSocket } from '@portolan/kernel/socket/udp-socket.ts';
 import { type ThreadData, WORD } from './flood-plan.ts';
 
 const WAIT_MILLISECONDS = 50;

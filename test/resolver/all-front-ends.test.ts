@@ -2,9 +2,9 @@
  * Reader threads forward for `dnsmasq` and `skydns` too, which have no metrics or need etcd: in the test's own process.
  */
 import { RCODE } from '@portolan/dns/types.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { beforeAll, expect, it } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
 import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';

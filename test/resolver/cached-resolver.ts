@@ -2,23 +2,23 @@
  * The end of a block of our own front ends: a cache, and the servers behind it.
  */
 import { ROOT } from '@portolan/dns/name.ts';
-import { MetricRegistry } from '../../src/base/metrics/registry.ts';
-import type { Answer } from '../../src/chain/answer.ts';
-import type { Handler, ReplyChanges } from '../../src/chain/handler.ts';
-import { RESOLVER_OUTCOME } from '../../src/chain/outcomes.ts';
-import type { Query } from '../../src/chain/query.ts';
-import { NOTHING_RESTORED } from '../../src/deviations/table.ts';
-import { BlockRoutes } from '../../src/engine/server-blocks/block-route.ts';
-import type { ForwardPlan } from '../../src/forward/forward-plan.ts';
-import { ForwardTally } from '../../src/forward/forward-tally.ts';
-import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler, ReplyChanges } from '@portolan/kernel/chain/handler.ts';
+import { RESOLVER_OUTCOME } from '@portolan/kernel/chain/outcomes.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
+import { BlockRoutes } from '@portolan/kernel/engine/server-blocks/block-route.ts';
+import type { ForwardPlan } from '@portolan/kernel/forward/forward-plan.ts';
+import { ForwardTally } from '@portolan/kernel/forward/forward-tally.ts';
+import { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-path.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { Cache } from '../../src/plugins/cache/cache.ts';
 import type { OwnRules } from '../../src/plugins/cache/options.ts';
 import type { FilteredTypes } from '../../src/plugins/forward/filtered-types.ts';
 import { Forward } from '../../src/plugins/forward/forward.ts';
 import { planRoute } from '../../src/plugins/forward/options.ts';
 import type { RouteDependencies } from '../../src/plugins/forward/route.ts';
-import type { TableWriter } from '../../src/table/writer.ts';
 
 export interface CachedResolverSettings {
   readonly forward: ForwardPlan;

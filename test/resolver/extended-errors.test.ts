@@ -8,10 +8,10 @@ import { extendedError } from '@portolan/dns/extended-error.ts';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
 import { CLASS, type Edns, RCODE } from '@portolan/dns/types.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { exchange, makeQuery, type Server } from '../../src/chain/testing/ask.ts';
 import { serveCorefile } from '../support/control.ts';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 

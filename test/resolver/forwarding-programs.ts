@@ -3,11 +3,11 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { decodeMessage } from '@portolan/dns/message.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { expect, onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { exchange, makeQuery, type Server } from '../../src/chain/testing/ask.ts';
 import { type Program, runPortolan, servePortolan } from '../support/portolan.ts';
 import { address, ZoneUpstream } from './zone-upstream.ts';
 

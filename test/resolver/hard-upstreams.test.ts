@@ -6,8 +6,8 @@ import { frame } from '@portolan/dns/frames.ts';
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { type Message, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
+import { ask, exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { expect, onTestFinished } from 'vitest';
-import { ask, exchange, makeQuery, type Server } from '../../src/chain/testing/ask.ts';
 import {
   addressOf,
   LoopbackUpstream,

@@ -3,10 +3,10 @@
  */
 import { typeOfData } from '@portolan/dns/record-data.ts';
 import { RCODE, TYPE } from '@portolan/dns/types.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { askShort } from '../../src/chain/testing/ask.ts';
 import {
   arbitraryObjects,
   arbitraryQuestionName,

@@ -5,8 +5,8 @@
 import { frame } from '@portolan/dns/frames.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, RCODE, TYPE } from '@portolan/dns/types.ts';
+import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { ask, type Server } from '../../src/chain/testing/ask.ts';
 import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
 import {
   addressOf,

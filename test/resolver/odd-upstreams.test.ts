@@ -4,8 +4,8 @@
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, type RecordData, TYPE } from '@portolan/dns/types.ts';
+import { ask, askShort, exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { ask, askShort, exchange, makeQuery, type Server } from '../../src/chain/testing/ask.ts';
 import { LoopbackUpstream, type React, reply, replyMessage } from '../forward/loopback-upstream.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import { canRun, HOST, ROLES, type Role, startRole } from '../support/roles.ts';

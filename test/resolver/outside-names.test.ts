@@ -2,9 +2,9 @@
  * The program with upstream servers: the destination of each question, and the client's answer.
  */
 import { RCODE } from '@portolan/dns/types.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../support/portolan.ts';
 import { address, linesOf, target, ZoneUpstream } from './zone-upstream.ts';

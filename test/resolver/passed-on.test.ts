@@ -3,14 +3,14 @@
  */
 import { encodeName, parseName, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type RecordData, TYPE } from '@portolan/dns/types.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
+import type { CachedAnswer } from '@portolan/kernel/table/types.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask, type Server } from '../../src/chain/testing/ask.ts';
-import { makeQuery } from '../../src/chain/testing/queries.ts';
 import { PassedOn, sharedAnswer } from '../../src/plugins/forward/passed-on.ts';
-import type { CachedAnswer } from '../../src/table/types.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { ZoneUpstream } from './zone-upstream.ts';
 

@@ -4,11 +4,11 @@
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { type Message, type RecordData, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
+import { QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
+import { type CachingRules, SERVE_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule } from '@portolan/kernel/forward/forward-plan.ts';
+import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import fc from 'fast-check';
-import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
-import { type CachingRules, SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
-import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
-import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import type { CachedResolverSettings } from './cached-resolver.ts';
 
 export interface Question {

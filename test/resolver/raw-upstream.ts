@@ -1,9 +1,9 @@
 /**
  * An upstream server whose replies the test gives as octets. Its packets are checked like those of a socket.
  */
-import { Outstanding, type OutstandingQuery } from '../../src/forward/transport/outstanding.ts';
-import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
-import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';
+import { Outstanding, type OutstandingQuery } from '@portolan/kernel/forward/transport/outstanding.ts';
+import type { QueryMessage } from '@portolan/kernel/forward/transport/query-message.ts';
+import type { Exchange, ExchangeEvents, Transport } from '@portolan/kernel/forward/transport/transport.ts';
 
 export class RawUpstream implements Transport {
   readonly dropped = { strange: 0, otherQuestion: 0, otherCase: 0 };

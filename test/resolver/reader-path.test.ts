@@ -2,10 +2,10 @@
  * Forwarding in the reader and on the main thread have the same results for all: for the upstream server, for the client, for the
  * cache and for the counters.
  */
+import { QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
+import { SERVE_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
-import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import {
   caching,
   change,

@@ -1,27 +1,31 @@
 /**
  * A resolver whose reader forwards plain questions itself, over loopback sockets, with reader and main thread in one thread.
  */
-import type { ClientPackets, ReaderPathOwner, TakenOver } from '../../src/forward/reader-path/owner.ts';
-import type { PendingQueries } from '../../src/forward/reader-path/pending-queries.ts';
-import { ReaderForwarder } from '../../src/forward/reader-path/reader-forwarder.ts';
-import type { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
-import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
-import type { DirectServer, ExchangeEvents } from '../../src/forward/transport/transport.ts';
+import type {
+  ClientPackets,
+  ReaderPathOwner,
+  TakenOver,
+} from '@portolan/kernel/forward/reader-path/owner.ts';
+import type { PendingQueries } from '@portolan/kernel/forward/reader-path/pending-queries.ts';
+import { ReaderForwarder } from '@portolan/kernel/forward/reader-path/reader-forwarder.ts';
+import type { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-path.ts';
+import type { QueryMessage } from '@portolan/kernel/forward/transport/query-message.ts';
+import type { DirectServer, ExchangeEvents } from '@portolan/kernel/forward/transport/transport.ts';
 import {
   decodeSocketAddress,
   encodeSocketAddress,
   SOCKADDR_IN_OCTETS,
   type SocketAddress,
-} from '../../src/socket/addresses.ts';
-import { PacketBatch } from '../../src/socket/batch.ts';
-import { closeDescriptor } from '../../src/socket/descriptor.ts';
-import { clientOf, ENVELOPE } from '../../src/socket/envelope.ts';
-import { libc } from '../../src/socket/libc.ts';
-import { MSG_DONTWAIT } from '../../src/socket/linux.ts';
-import { ReplySender } from '../../src/socket/reply.ts';
-import { openUdpSocket } from '../../src/socket/udp-socket.ts';
-import { TableReader } from '../../src/table/reader.ts';
-import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS, VERDICT } from '../../src/table/types.ts';
+} from '@portolan/kernel/socket/addresses.ts';
+import { PacketBatch } from '@portolan/kernel/socket/batch.ts';
+import { closeDescriptor } from '@portolan/kernel/socket/descriptor.ts';
+import { clientOf, ENVELOPE } from '@portolan/kernel/socket/envelope.ts';
+import { libc } from '@portolan/kernel/socket/libc.ts';
+import { MSG_DONTWAIT } from '@portolan/kernel/socket/linux.ts';
+import { ReplySender } from '@portolan/kernel/socket/reply.ts';
+import { openUdpSocket } from '@portolan/kernel/socket/udp-socket.ts';
+import { TableReader } from '@portolan/kernel/table/reader.ts';
+import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS, VERDICT } from '@portolan/kernel/table/types.ts';
 import type { CachedResolverSettings } from './cached-resolver.ts';
 import { RawUpstream } from './raw-upstream.ts';
 import { CLIENT, ResolverSide } from './resolver-side.ts';

@@ -3,9 +3,9 @@
  * no question.
  */
 import { frame } from '@portolan/dns/frames.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { askShort } from '../../src/chain/testing/ask.ts';
 import { LoopbackUpstream, type React, type Received, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import {

@@ -1,12 +1,12 @@
 /**
  * A resolver with its own table, clock and server, queried through the handlers or by octets.
  */
-import { silentLog } from '../../src/base/log.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { replyFromEntry } from '../../src/chain/cached-reply.ts';
-import { answerByChain } from '../../src/engine/server-blocks/testing/one-block.ts';
-import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
-import { TableWriter } from '../../src/table/writer.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { replyFromEntry } from '@portolan/kernel/chain/cached-reply.ts';
+import { answerByChain } from '@portolan/kernel/engine/server-blocks/testing/one-block.ts';
+import { DEFAULT_FORWARD_PLAN } from '@portolan/kernel/forward/forward-plan.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
 import { inLowerCase, type Reply } from './plain-traffic.ts';
 import { RawUpstream } from './raw-upstream.ts';

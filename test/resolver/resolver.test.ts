@@ -3,18 +3,22 @@
  */
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { RCODE } from '@portolan/dns/types.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Chain } from '@portolan/kernel/chain/handler.ts';
+import { makeQuery, record } from '@portolan/kernel/chain/testing/queries.ts';
+import { DNSMASQ_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts';
+import {
+  DEFAULT_FORWARD_PLAN,
+  defaultRule,
+  type ForwardPlan,
+} from '@portolan/kernel/forward/forward-plan.ts';
+import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { RecordingLog } from '../../src/base/testing/recording-log.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import type { Answer } from '../../src/chain/answer.ts';
-import type { Chain } from '../../src/chain/handler.ts';
-import { makeQuery, record } from '../../src/chain/testing/queries.ts';
-import { DNSMASQ_CACHING } from '../../src/forward/caching/caching-rules.ts';
-import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../src/forward/forward-plan.ts';
-import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { createNameResolver } from '../../src/plugins/forward/name-resolver.ts';
-import { TableWriter } from '../../src/table/writer.ts';
 import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
 import { ScriptedUpstream } from './scripted-upstream.ts';
 

@@ -11,18 +11,18 @@ import {
   type ResourceRecord,
   TYPE,
 } from '@portolan/dns/types.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { CLIENT, QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
+import { answerByChain } from '@portolan/kernel/engine/server-blocks/testing/one-block.ts';
+import { SERVE_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule } from '@portolan/kernel/forward/forward-plan.ts';
+import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
+import { TableReader } from '@portolan/kernel/table/reader.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { silentLog } from '../../src/base/log.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { CLIENT, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
-import { answerByChain } from '../../src/engine/server-blocks/testing/one-block.ts';
-import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
-import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
-import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { RFC_8767 } from '../../src/plugins/cache/options.ts';
-import { TableReader } from '../../src/table/reader.ts';
-import { TableWriter } from '../../src/table/writer.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 import { CachedResolver } from './cached-resolver.ts';
 import { type Knowledge, ScriptedUpstream } from './scripted-upstream.ts';

@@ -1,10 +1,10 @@
 /**
  * The program while something is missing: its cluster, its upstream servers, or a forwarding path without a loop.
  */
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { askShort } from '../../src/chain/testing/ask.ts';
 import { LoopbackUpstream } from '../forward/loopback-upstream.ts';
 import { endAllPrograms, look, servePortolan } from '../support/portolan.ts';
 import { relay } from './relay.ts';

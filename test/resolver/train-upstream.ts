@@ -4,10 +4,10 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { HEADER_OCTETS } from '@portolan/dns/header.ts';
 import { OPT_OCTETS } from '@portolan/dns/query-records.ts';
+import { setOption } from '@portolan/kernel/socket/descriptor.ts';
+import { IPPROTO_UDP } from '@portolan/kernel/socket/linux.ts';
+import { openUdpSocket } from '@portolan/kernel/socket/udp-socket.ts';
 import { onTestFinished } from 'vitest';
-import { setOption } from '../../src/socket/descriptor.ts';
-import { IPPROTO_UDP } from '../../src/socket/linux.ts';
-import { openUdpSocket } from '../../src/socket/udp-socket.ts';
 
 const UDP_GRO = 104;
 /** 192.0.2.1, for a minute, of the name at the question. */

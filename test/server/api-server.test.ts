@@ -4,9 +4,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { askShort, type Server } from '../../src/chain/testing/ask.ts';
 import { kubeDnsRules } from '../api-server/access.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';

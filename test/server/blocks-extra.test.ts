@@ -1,11 +1,11 @@
 /**
  * `--blocks-extra`: Corefile plugins that join blocks of a front end.
  */
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { askShort } from '../../src/chain/testing/ask.ts';
 import { runOurs } from '../dnsmasq/both.ts';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 

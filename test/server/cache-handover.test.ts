@@ -1,11 +1,11 @@
 /**
  * A process that takes over gets the cache of the previous process, in every role that can take over.
  */
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { askShort, type Server } from '../../src/chain/testing/ask.ts';
 import { NAMES, nameOf, startUpstream } from '../resolver/forwarding-programs.ts';
 import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
 

@@ -3,10 +3,10 @@
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { ask } from '../../src/chain/testing/ask.ts';
 import { runToEnd, serveCorefile, socketOf } from '../support/control.ts';
 import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
 

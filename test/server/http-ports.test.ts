@@ -4,10 +4,10 @@
  */
 import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterAll, describe, expect, it } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { FLAGS, nodes, scalable } from '../autoscaler/world.ts';
 import { afterFile } from '../support/after-file.ts';

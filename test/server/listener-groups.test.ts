@@ -1,18 +1,18 @@
 /**
  * Listener groups with their own kind of reader thread: queries that it has received are answered even while the group is closing.
  */
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import type { HandleQuery } from '@portolan/kernel/chain/handle-query.ts';
+import { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-path.ts';
+import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
+import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { TableReader } from '@portolan/kernel/table/reader.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
-import { MetricRegistry } from '../../src/base/metrics/registry.ts';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import type { HandleQuery } from '../../src/chain/handle-query.ts';
-import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
-import { QueryEventRings } from '../../src/listen/query-events/event-rings.ts';
-import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import { ListenerGroups } from '../../src/server/listener-groups.ts';
-import { TableReader } from '../../src/table/reader.ts';
-import { TableWriter } from '../../src/table/writer.ts';
 import { answerAuthoritatively } from '../listen/scripted-answers.ts';
 import { startClient } from '../listen/scripted-udp.ts';
 import { bundleThread } from '../support/bundle-thread.ts';

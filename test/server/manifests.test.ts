@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TYPE } from '@portolan/dns/types.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { endAllPrograms, look, runPortolan, type Serving, servePortolan } from '../support/portolan.ts';
 
 afterAll(endAllPrograms);

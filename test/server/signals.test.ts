@@ -1,8 +1,8 @@
 /**
  * Signals that must not end a server, in any command: SIGHUP, SIGUSR1 and SIGUSR2.
  */
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { afterEach, expect, it } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

@@ -4,9 +4,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { askShort } from '../../src/chain/testing/ask.ts';
 
 const SCRIPT = 'scripts/start.mjs';
 // Nothing of the machine that the tests run on: neither its kubeconfig nor its cluster.

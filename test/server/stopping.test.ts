@@ -3,11 +3,11 @@
  */
 import { connect } from 'node:net';
 import { encodeMessage } from '@portolan/dns/message.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask, askShort, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask, askShort, makeQuery } from '../../src/chain/testing/ask.ts';
 import { endAllPrograms, look, runPortolan, type Serving, servePortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

@@ -3,9 +3,9 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { ask, type Server } from '../../src/chain/testing/ask.ts';
 import { requestControl } from '../../src/observe/control/control-client.ts';
 import { address, ZoneUpstream } from '../resolver/zone-upstream.ts';
 import { runToEnd, serveCorefile, socketOf } from '../support/control.ts';

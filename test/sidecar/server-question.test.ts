@@ -5,12 +5,12 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Question, TYPE } from '@portolan/dns/types.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { askServer, type ServerEndpoint } from '../../src/roles/sidecar/server-question.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 

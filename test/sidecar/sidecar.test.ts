@@ -4,11 +4,11 @@
 import { readFileSync } from 'node:fs';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { parsePrometheusText } from '@portolan/kernel/base/testing/prometheus-text.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { parsePrometheusText } from '../../src/base/testing/prometheus-text.ts';
-import { RecordingLog } from '../../src/base/testing/recording-log.ts';
 import { type ProbePlan, SIDECAR_DEFAULTS, type SidecarPlan } from '../../src/config/sidecar/sidecar-plan.ts';
 import { HttpHost } from '../../src/observe/http-host.ts';
 import { PROCESS_METRICS } from '../../src/observe/metrics/process.ts';

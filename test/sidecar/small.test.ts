@@ -45,8 +45,8 @@ it('the program reads no command that it does not run', () => {
       ...['command-table', 'process/first-reader', 'process/outputs', 'program'].map(
         (name) => `src/cli/${name}.ts`,
       ),
-      'src/base/describe-error.ts',
-      'src/listen/reader-threads.ts',
+      'packages/kernel/src/base/describe-error.ts',
+      'packages/kernel/src/listen/reader-threads.ts',
       'node:worker_threads',
     ].toSorted(),
   );

@@ -6,8 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { afterFile } from '../support/after-file.ts';
 import { itWithTool } from '../support/tools.ts';
 

@@ -4,11 +4,11 @@
 import { createSocket } from 'node:dgram';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { CLASS } from '@portolan/dns/types.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { ask, askShort, type Server } from '../../src/chain/testing/ask.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { EtcdV2Client } from '../../src/sources/etcd/client/v2-client.ts';
 import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';

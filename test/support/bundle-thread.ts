@@ -20,7 +20,7 @@ export const bundleBurstLoad = (): Promise<URL> => bundleThread('test/support/bu
 export async function bundleServerThreads(): Promise<URL> {
   const folder = await makeFolder();
   await bundleInto(folder, 'query-log.mjs', 'src/observe/query-events/query-log-thread.ts');
-  return bundleInto(folder, 'reader.mjs', 'src/listen/reader-thread.ts');
+  return bundleInto(folder, 'reader.mjs', 'packages/kernel/src/listen/reader-thread.ts');
 }
 
 async function makeFolder(): Promise<string> {

@@ -3,9 +3,9 @@
  */
 import { readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { type Program, runPortolan } from './portolan.ts';
 
 /** The abstract name of a server: tests share their PID namespace, so it is not the only server there. */

@@ -7,7 +7,7 @@ import { symlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import type { TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import type { Access } from '../api-server/access.ts';
 import type { FaultRule } from '../api-server/faults.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';

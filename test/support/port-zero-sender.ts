@@ -1,12 +1,12 @@
 /**
  * Sends UDP packets with source port 0, as only forgers do: a reply to them is impossible.
  */
-import { encodeSocketAddress } from '../../src/socket/addresses.ts';
-import { closeDescriptor } from '../../src/socket/descriptor.ts';
-import { ENVELOPE } from '../../src/socket/envelope.ts';
-import { batchesAvailable, libc } from '../../src/socket/libc.ts';
-import { AF_INET } from '../../src/socket/linux.ts';
-import { ReplySender } from '../../src/socket/reply.ts';
+import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { closeDescriptor } from '@portolan/kernel/socket/descriptor.ts';
+import { ENVELOPE } from '@portolan/kernel/socket/envelope.ts';
+import { batchesAvailable, libc } from '@portolan/kernel/socket/libc.ts';
+import { AF_INET } from '@portolan/kernel/socket/linux.ts';
+import { ReplySender } from '@portolan/kernel/socket/reply.ts';
 
 const SOCK_RAW = 3;
 const IPPROTO_UDP = 17;

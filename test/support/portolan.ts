@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 
 const ENTRY = fileURLToPath(new URL('../../dist/portolan.js', import.meta.url));
 

@@ -5,7 +5,7 @@
  * Paths are relative to the root of the repository.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describeError } from '../../src/base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 
 interface HeaderLine {
   readonly header: unknown;

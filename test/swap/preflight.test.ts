@@ -2,9 +2,9 @@
  * `portolan preflight` over the API server double, which has the objects of each original: what it says of them as they are, and of
  * each trap.
  */
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { createProcessSources } from '../../src/cli/servers/dnsmasq-sources.ts';
 import type { OriginalName } from '../../src/config/preflight/originals.ts';
 import { planFromPreflightFlags } from '../../src/config/preflight/preflight-flags.ts';

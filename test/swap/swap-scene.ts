@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, TYPE } from '@portolan/dns/types.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { planFromSwapFlags, type SwapFlags } from '../../src/config/swap/swap-flags.ts';
 import type { Connection } from '../../src/kube/api/connection/types.ts';
 import { RestClient } from '../../src/kube/api/rest/rest-client.ts';

@@ -6,7 +6,7 @@
  * is stale, and a name that existed before and after the question must be found.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { TableReader } from '../../src/table/reader.ts';
+import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { FIELD, GROUPS, progressWord, type Verdicts, WORDS_PER_NAME } from './torture-plan.ts';
 
 interface Order {

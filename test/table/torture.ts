@@ -6,7 +6,6 @@
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { expect } from 'vitest';
 import {
   addressBody,
   addressNode,
@@ -15,9 +14,15 @@ import {
   query,
   settings,
   wire,
-} from '../../src/table/testing/table-answers.ts';
-import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS, type ViewId, type ZoneId } from '../../src/table/types.ts';
-import { TableWriter } from '../../src/table/writer.ts';
+} from '@portolan/kernel/table/testing/table-answers.ts';
+import {
+  DEFAULT_VIEW,
+  DEFAULT_VIEW_SETTINGS,
+  type ViewId,
+  type ZoneId,
+} from '@portolan/kernel/table/types.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { expect } from 'vitest';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { FIELD, GROUPS, progressWord, type Verdicts, WORDS_PER_NAME } from './torture-plan.ts';
 

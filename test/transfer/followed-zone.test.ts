@@ -5,11 +5,11 @@ import { typeName } from '@portolan/dns/mnemonics.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { isNewer } from '@portolan/dns/serial.ts';
 import { TYPE } from '@portolan/dns/types.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { record } from '@portolan/kernel/chain/testing/queries.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { RecordingLog } from '../../src/base/testing/recording-log.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { record } from '../../src/chain/testing/queries.ts';
 import { FollowedZone } from '../../src/plugins/secondary/followed-zone.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 

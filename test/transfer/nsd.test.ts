@@ -3,11 +3,11 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { presentRecord } from '@portolan/dns/present.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask } from '../../src/chain/testing/ask.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { type NsdWishes, runNsd } from './nsd.ts';

@@ -1,8 +1,8 @@
 /**
  * Waits for the version of a zone that a server has.
  */
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask } from '../../src/chain/testing/ask.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 
 /** @returns a function that waits until a server has a zone with a serial number, or one that fits; it returns the number */
 export function serials(port: number, name: string) {

@@ -1,8 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { STORED_ANSWERS } from '@portolan/plugin';
 import { BLOCK, makeContext, makeUse } from '@portolan/testing/uses.ts';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
 import { Lists } from './lists.ts';
 import { readOptions } from './options.ts';
 

@@ -1,6 +1,6 @@
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { BLOCK, makeUse } from '@portolan/testing/uses.ts';
 import { expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
 import { readOptions } from './options.ts';
 
 const block = { ...BLOCK, resolve: (path: string) => (path.startsWith('/') ? path : `/etc/${path}`) };

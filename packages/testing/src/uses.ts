@@ -2,6 +2,8 @@
  * Uses of directives, queries and answers, as a host gives them to a plugin.
  */
 import { presentRecord } from '@portolan/dns/present.ts';
+import { Query } from '@portolan/kernel/chain/query.ts';
+import { CLIENT, QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
 import {
   type Answer,
   type Block,
@@ -27,8 +29,6 @@ import {
   toWhole,
   type Use,
 } from '@portolan/plugin';
-import { Query } from '../../../src/chain/query.ts';
-import { CLIENT, QUERY_HEADER } from '../../../src/chain/testing/queries.ts';
 import { parseRecord } from '../../../src/sources/zone-files/zone-file.ts';
 
 const word = (text: string) => ({ text, position: { file: 'Corefile', line: 1 } });

@@ -1,8 +1,9 @@
 /**
  * `portolan` without a known command: prints help or the version, and suggests the nearest command.
  */
+
+import { findNearest } from '@portolan/kernel/base/nearest.ts';
 import { Command } from 'commander';
-import { findNearest } from '../../base/nearest.ts';
 import { describeProblem } from '../../config/values/problem.ts';
 import { VERSION } from '../process/version.ts';
 import type { CommandRow } from './command.ts';

@@ -1,7 +1,7 @@
 /**
  * Describes arguments that are not flags of a command.
  */
-import { findNearest } from '../../base/nearest.ts';
+import { findNearest } from '@portolan/kernel/base/nearest.ts';
 import type { Flag } from '../../config/flags/flag.ts';
 import type { Problem } from '../../config/values/problem.ts';
 

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, test } from 'vitest';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { codeCacheStates, loadBundle } from './cached-bundle.ts';
 
 const DIGEST = 'a'.repeat(64);

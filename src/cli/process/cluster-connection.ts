@@ -3,7 +3,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { homedir, hostname } from 'node:os';
-import type { Log } from '../../base/log.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { FindClusterOptions } from '../../kube/api/connection/find-cluster.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import type { Companion } from './life-cycle.ts';

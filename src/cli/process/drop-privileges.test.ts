@@ -1,6 +1,6 @@
+import { needPrograms, notePrograms } from '@portolan/kernel/base/other-programs.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { needPrograms, notePrograms } from '../../base/other-programs.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { dropPrivileges } from './drop-privileges.ts';
 
 // Unit tests share modules: another file may have said that it runs programs.

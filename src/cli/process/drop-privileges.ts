@@ -3,9 +3,9 @@
  *
  * An environment variable turns it off, since it is one for all commands, also for those whose command lines are another program's.
  */
-import { type Environment, readVariable } from '../../base/environment.ts';
-import type { Log } from '../../base/log.ts';
-import { notePrograms, whyPrograms } from '../../base/other-programs.ts';
+import { type Environment, readVariable } from '@portolan/kernel/base/environment.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { notePrograms, whyPrograms } from '@portolan/kernel/base/other-programs.ts';
 
 const VARIABLE = 'PORTOLAN_SECCOMP';
 const OFF = 'off';

@@ -1,9 +1,9 @@
 /**
  * The autoscaler inside a server that scales itself.
  */
-import { systemClock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { MetricFamily } from '../../base/metrics/family.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { MetricFamily } from '@portolan/kernel/base/metrics/family.ts';
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 import type { Autoscaler } from '../../roles/autoscaler/autoscaler.ts';
 import {

@@ -2,8 +2,8 @@
  * Kubernetes Events about the findings of a server, written by the server itself.
  */
 import { hostname } from 'node:os';
-import { systemClock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { EventsPlan } from '../../config/events/events-plan.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { RestClient } from '../../kube/api/rest/rest-client.ts';

@@ -1,8 +1,8 @@
 /**
  * The export of logs and traces of a server to a collector that the environment names.
  */
-import { systemClock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import { readOtlpSettings } from '../../config/otlp/otlp-settings.ts';
 import { describeProblem } from '../../config/values/problem.ts';
 import { Telemetry } from '../../server/control/telemetry.ts';

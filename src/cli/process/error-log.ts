@@ -1,9 +1,9 @@
 /**
  * The log of programs without a format of their own, on standard error.
  */
-import { systemClock } from '../../base/clock.ts';
-import type { LogLevel } from '../../base/log.ts';
-import { logLinesTo } from '../../base/log-output.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import type { LogLevel } from '@portolan/kernel/base/log.ts';
+import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
 import type { LogFormat } from '../../config/server/query-log-plan.ts';
 import { type AdjustableLog, createLog, usesColours } from '../../observe/log.ts';
 

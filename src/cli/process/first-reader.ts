@@ -2,8 +2,8 @@
  * Starts the first reader thread before the server's code is loaded: both take about equally long. The entry and the servers are
  * separate bundles that share this module.
  */
-import { PreparedReader, startThreadOf } from '../../listen/reader-threads.ts';
-import type { StartThread } from '../../listen/udp-reader.ts';
+import { PreparedReader, startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import type { StartThread } from '@portolan/kernel/listen/udp-reader.ts';
 
 /** When a command serves DNS in this process: always, or only with arguments that keep it in the foreground. */
 export type Serves = 'always' | 'in the foreground';

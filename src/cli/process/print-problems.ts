@@ -1,7 +1,7 @@
 /**
  * What a program prints before it serves: its version, the problems with its settings, and why it cannot run.
  */
-import { describeError } from '../../base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { describeProblem, type Problem } from '../../config/values/problem.ts';
 import { VERSION } from './version.ts';
 

@@ -1,8 +1,8 @@
 /**
  * The HTTP ports of this process: one host for all that it serves, which takes over the ports that the entry opened early.
  */
-import { systemClock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import { HttpHost } from '../../observe/http-host.ts';
 import { takeEarlyPort } from './early-ports.ts';
 

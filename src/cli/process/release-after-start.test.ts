@@ -1,5 +1,5 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { releaseAfterStart } from './release-after-start.ts';
 
 const MEBIOCTET = 1024 * 1024;

@@ -1,7 +1,7 @@
 /**
  * Releases memory that only the start of a program needed, or a burst of work.
  */
-import { type Clock, systemClock } from '../../base/clock.ts';
+import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
 
 /**
  * At first soon, since half of the memory of a start is needed never again, and a burst of queries may come at once. Then when a program

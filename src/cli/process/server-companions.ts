@@ -1,8 +1,8 @@
 /**
  * The companions that every role has, and those that its flags ask for. Code that few servers need is loaded with its flag.
  */
-import { systemClock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 import type { EventsPlan } from '../../config/events/events-plan.ts';
 import type { OwnDashboardPlan } from '../../config/own-dashboard/own-dashboard.ts';

@@ -2,11 +2,11 @@
  * The dependencies of servers in this process, taken from the process and the package.
  */
 import { homedir } from 'node:os';
-import { systemClock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { confine } from '@portolan/kernel/socket/confinement.ts';
+import { releasePages } from '@portolan/kernel/socket/program-pages.ts';
 import type { ServerDependencies } from '../../server/server.ts';
-import { confine } from '../../socket/confinement.ts';
-import { releasePages } from '../../socket/program-pages.ts';
 import { type CodeCacheState, codeCacheStates } from './cached-bundle.ts';
 import { dropPrivileges } from './drop-privileges.ts';
 import { closeEarlyPorts } from './early-ports.ts';

@@ -1,14 +1,14 @@
 /**
  * Runs a server as a process: the one place where front end, companions, signals and exit codes meet, for every role.
  */
-import { describeError } from '../../base/describe-error.ts';
-import { formatElapsed } from '../../base/duration.ts';
-import { pluginUses } from '../../config/server/server-blocks-plan.ts';
-import { loadPlugins } from '../../contract/plugin-use.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { formatElapsed } from '@portolan/kernel/base/duration.ts';
+import { loadPlugins } from '@portolan/kernel/contract/plugin-use.ts';
+import { pluginUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
+import { countAnswered } from '@portolan/kernel/table/counter-sums.ts';
 import type { HttpHost } from '../../observe/http-host.ts';
 import type { FrontEnd } from '../../server/front-end.ts';
 import { Server, type ServerDependencies } from '../../server/server.ts';
-import { countAnswered } from '../../table/counter-sums.ts';
 import { holdProcess } from './hold-process.ts';
 import { type Companion, type Life, runLifeCycle } from './life-cycle.ts';
 import type { Manner } from './manner.ts';

@@ -1,8 +1,8 @@
 /**
  * `portolan autoscaler`: cluster-proportional-autoscaler, with its command line.
  */
-import { systemClock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import {
   AUTOSCALER_FLAGS,
   type AutoscalerReading,

@@ -1,8 +1,8 @@
 /**
  * `portolan healthz`: the exechealthz of older pods, with its command line.
  */
-import { systemClock } from '../../base/clock.ts';
-import { needPrograms } from '../../base/other-programs.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { needPrograms } from '@portolan/kernel/base/other-programs.ts';
 import { HEALTHZ_FLAGS, type HealthzReading, readHealthzFlags } from '../../config/healthz/healthz-flags.ts';
 import { Healthz } from '../../roles/healthz/healthz.ts';
 import type { RunCommand } from '../grammar/command.ts';

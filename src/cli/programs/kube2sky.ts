@@ -1,8 +1,8 @@
 /**
  * `portolan kube2sky`: replaces kube2sky, which wrote the Services of a cluster into etcd for SkyDNS.
  */
-import { systemClock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import {
   KUBE2SKY_FLAGS,
   type Kube2SkyReading,

@@ -1,7 +1,7 @@
 /**
  * Runs the commands of auxiliary programs: flags, log, signals, exit code.
  */
-import type { Log, LogLevel } from '../../base/log.ts';
+import type { Log, LogLevel } from '@portolan/kernel/base/log.ts';
 import type { Problem } from '../../config/values/problem.ts';
 import type { HttpHost, HttpPort } from '../../observe/http-host.ts';
 import { dropPrivileges } from '../process/drop-privileges.ts';
@@ -106,7 +106,7 @@ async function leaveStart(command: string, port: number | undefined, log: Log): 
   log.info('started', { command, port });
   void closeEarlyPorts();
   // Loaded late: these small programs do not otherwise load the C library bindings.
-  releaseAfterStart(async () => (await import('../../socket/program-pages.ts')).releasePages());
-  const { confine } = await import('../../socket/confinement.ts');
+  releaseAfterStart(async () => (await import('@portolan/kernel/socket/program-pages.ts')).releasePages());
+  const { confine } = await import('@portolan/kernel/socket/confinement.ts');
   dropPrivileges({ environment: process.env, log, confine });
 }

@@ -2,8 +2,8 @@
  * `--blocks-extra` for front ends without a Corefile. The Corefile code is loaded only if the flag is given.
  */
 import { readFileSync } from 'node:fs';
-import { describeError } from '../../base/describe-error.ts';
-import type { Log } from '../../base/log.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { ExtraReading } from '../../config/blocks-extra/extra-plugins.ts';
 import { type ExtraPlugins, followExtraPlugins, NO_EXTRA_PLUGINS } from '../../server/extra-plugins.ts';
 

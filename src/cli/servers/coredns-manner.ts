@@ -1,17 +1,17 @@
 /**
  * How a server with a Corefile behaves as a process: CoreDNS's words, banner, pid file, signals and exit codes.
  */
-import { describeError } from '../../base/describe-error.ts';
-import type { Log } from '../../base/log.ts';
-import { describeSystemError } from '../../base/system-errors.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
+import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { PortInUseError, SocketError } from '@portolan/kernel/socket/socket-error.ts';
 import type { ServerBlock } from '../../config/corefile/read-corefile.ts';
 import { startLines } from '../../config/corefile/start-lines.ts';
 import { COREDNS_VERSION } from '../../corefile/coredns-version.ts';
 import { placeOfServer } from '../../observe/control/control-place.ts';
 import type { AdjustableLog } from '../../observe/log.ts';
 import { PidFile } from '../../server/pid-file.ts';
-import { formatSocketAddress } from '../../socket/addresses.ts';
-import { PortInUseError, SocketError } from '../../socket/socket-error.ts';
 import type { Manner } from '../process/manner.ts';
 import { onEnd, type StopSignal } from '../process/signals.ts';
 import { VERSION } from '../process/version.ts';

@@ -4,8 +4,8 @@
  * The order is dnsmasq's: read the options, open the log and the sockets, write the pid file, then drop root privileges. All steps that
  * need root come before.
  */
-import { systemClock } from '../../base/clock.ts';
-import { logLinesTo } from '../../base/log-output.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT } from '../../config/dnsmasq/exit-codes.ts';
 import type { Note } from '../../config/dnsmasq/findings.ts';

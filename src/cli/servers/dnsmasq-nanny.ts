@@ -1,7 +1,7 @@
 /**
  * `portolan dnsmasq-nanny`: replaces dnsmasq-nanny and its dnsmasq in one process.
  */
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { readArguments } from '../../config/dnsmasq/arguments.ts';
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT } from '../../config/dnsmasq/exit-codes.ts';

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { findErrorCode } from '../../base/system-errors.ts';
+import { findErrorCode } from '@portolan/kernel/base/system-errors.ts';
 import type { ConfigSources, Failed, FolderEntry } from '../../config/dnsmasq/sources.ts';
 
 /** Sources that keep standard input after reading it, so that it can be passed to another process. */

@@ -2,7 +2,7 @@
  * Loads the Corefile named on the command line of CoreDNS.
  */
 import { readFileSync } from 'node:fs';
-import { describeSystemError } from '../../base/system-errors.ts';
+import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 
 export interface CorefileText {
   /** The path for messages. */

@@ -4,9 +4,9 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { needPrograms } from '@portolan/kernel/base/other-programs.ts';
 import type { PluginDefinition } from '@portolan/plugin';
-import { describeError } from '../../base/describe-error.ts';
-import { needPrograms } from '../../base/other-programs.ts';
 import { findDefinition, registerPlugin } from '../../plugins/registry.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { packageFolder } from '../process/package-folder.ts';

@@ -1,9 +1,9 @@
 /**
  * `portolan node-cache`: replaces NodeLocal DNSCache's program, with its command line.
  */
-import type { Log } from '../../base/log.ts';
-import { logLinesTo } from '../../base/log-output.ts';
-import { needPrograms } from '../../base/other-programs.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
+import { needPrograms } from '@portolan/kernel/base/other-programs.ts';
 import { adaptBlocks } from '../../config/node-cache/node-cache-blocks.ts';
 import { NODE_CACHE_FLAGS, readNodeCacheFlags } from '../../config/node-cache/node-cache-flags.ts';
 import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';

@@ -2,9 +2,9 @@
  * What a node's cache sets up around its server: the Corefile that it renders, interface and rules, and the metrics of set-up errors.
  */
 import { rmSync } from 'node:fs';
-import { systemClock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import { METRICS_TEXT } from '../../base/metrics/text-format.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { METRICS_TEXT } from '@portolan/kernel/base/metrics/text-format.ts';
 import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
 import type { HttpHost } from '../../observe/http-host.ts';
 import { HttpServerError } from '../../observe/http-server.ts';

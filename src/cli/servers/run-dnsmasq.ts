@@ -2,8 +2,8 @@
  * Runs a server of `dnsmasq` or `dnsmasq-nanny` until a stop signal.
  */
 import { networkInterfaces } from 'node:os';
-import { systemClock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import { countCores, readersAtOnceFor } from '../../config/cores.ts';
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import type { Note } from '../../config/dnsmasq/findings.ts';

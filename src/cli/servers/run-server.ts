@@ -1,8 +1,8 @@
 /**
  * Runs a server of `serve` or `kube-dns` until a stop signal.
  */
-import { describeError } from '../../base/describe-error.ts';
-import { formatDuration } from '../../base/duration.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { formatDuration } from '@portolan/kernel/base/duration.ts';
 import type { ServePlan } from '../../config/plan.ts';
 import { placeOfServer } from '../../observe/control/control-place.ts';
 import { ServeFrontEnd } from '../../server/serve/serve-front-end.ts';

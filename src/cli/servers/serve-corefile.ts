@@ -1,8 +1,8 @@
 /**
  * Serves a Corefile, for `coredns` and for programs around it.
  */
-import { logLinesTo } from '../../base/log-output.ts';
-import { writeSortedFamilies } from '../../base/metrics/text-format.ts';
+import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
+import { writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
 import type { CoreDnsCommand } from '../../config/corefile/coredns-flags.ts';
 import {
   type CorefileReading,

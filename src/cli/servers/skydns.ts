@@ -1,7 +1,7 @@
 /**
  * `portolan skydns`: the command line and the environment of SkyDNS.
  */
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { countCores, readersFor } from '../../config/cores.ts';
 import { findDefaultDrain } from '../../config/server/drain.ts';
 import { readSkyDnsFlags, SKYDNS_FLAGS } from '../../config/skydns/skydns-flags.ts';

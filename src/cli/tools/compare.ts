@@ -2,7 +2,8 @@
  * `portolan compare`: asks two servers the same questions, and reports how their answers differ.
  */
 import { createReadStream } from 'node:fs';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import {
   COMPARE_FLAGS,
   type CompareFlags,
@@ -14,7 +15,6 @@ import { readListLine } from '../../roles/compare/asked-question.ts';
 import { AskedServer } from '../../roles/compare/asked-server.ts';
 import { findDeviation } from '../../roles/compare/known-deviations.ts';
 import { LeftOut, questionsOfLines } from '../../roles/compare/question-source.ts';
-import { formatSocketAddress } from '../../socket/addresses.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';
 import { createParser, runParser } from '../grammar/parser.ts';

@@ -1,7 +1,7 @@
 /**
  * Sends a request to the control socket, and prints what the server replies.
  */
-import { formatElapsed } from '../../base/duration.ts';
+import { formatElapsed } from '@portolan/kernel/base/duration.ts';
 import type { ControlFlags } from '../../config/control/control-flags.ts';
 import type { ControlRequest } from '../../observe/control/protocol.ts';
 import { ExitError } from '../grammar/exit.ts';

@@ -3,9 +3,9 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import { type Document, parseDocument } from 'yaml';
-import { describeError } from '../../base/describe-error.ts';
-import { describeSystemError } from '../../base/system-errors.ts';
 import { convertKubeDnsConfig } from '../../config/corefile/from-kube-dns.ts';
 import { ExitError } from '../grammar/exit.ts';
 

@@ -1,9 +1,9 @@
 /**
  * `portolan dashboard`: pages that show the servers of a cluster in a browser, served on loopback.
  */
-import { systemClock } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import { logLinesTo } from '../../base/log-output.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
 import { DASHBOARD_FLAGS, type DashboardFlags } from '../../config/control/dashboard-flags.ts';
 import { HttpHost } from '../../observe/http-host.ts';
 import { createLog } from '../../observe/log.ts';

@@ -5,7 +5,7 @@
 import { createReadStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { CONFIG_KEYS } from '../../config/config-map/config-map.ts';
 import {
   DIFF_FLAGS,

@@ -2,8 +2,8 @@
  * `portolan doctor`: finds what is wrong with a running server and its cluster, or with a node.
  */
 
-import { systemClock } from '../../base/clock.ts';
-import { parseDuration } from '../../base/duration.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { parseDuration } from '@portolan/kernel/base/duration.ts';
 import { DOCTOR_FLAGS, type DoctorFlags } from '../../config/control/control-flags.ts';
 import { ALL_CHECKS } from '../../reasons/checks/all-checks.ts';
 import { type Diagnosis, DOCTOR_EXIT, runChecks } from '../../reasons/finding.ts';

@@ -1,9 +1,10 @@
 /**
  * Leaves out what a plan writes or sends beside answers, for commands that only compare.
  */
-import { mapUses } from '../../config/server/server-blocks-plan.ts';
+
+import { findPluginOptions, usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
+import { mapUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
-import { findPluginOptions, usePlugin } from '../../contract/plugin-use.ts';
 import { portolan } from '../../plugins/portolan/plugin.ts';
 
 export function dropSideEffects(plan: ServerPlan): ServerPlan {

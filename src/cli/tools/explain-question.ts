@@ -7,23 +7,23 @@ import { parseAddress } from '@portolan/dns/address.ts';
 import { typeOf } from '@portolan/dns/mnemonics.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Question } from '@portolan/dns/types.ts';
-import { systemClock } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import { silentLog } from '../../base/log.ts';
-import { createOwnQuery } from '../../chain/own-query.ts';
-import { compileCorefile } from '../../config/corefile/compile-corefile.ts';
-import type { CorefileExplainFlags } from '../../config/corefile/explain-flags.ts';
-import { readCorefile, type ServerBlock } from '../../config/corefile/read-corefile.ts';
-import { pluginUses } from '../../config/server/server-blocks-plan.ts';
-import { loadPlugins } from '../../contract/plugin-use.ts';
-import { DISK_FILES } from '../../corefile/syntax/corefile-files.ts';
-import { describeCorefileProblem } from '../../corefile/syntax/findings.ts';
-import { Engine } from '../../engine/engine.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { createOwnQuery } from '@portolan/kernel/chain/own-query.ts';
+import { loadPlugins } from '@portolan/kernel/contract/plugin-use.ts';
+import { Engine } from '@portolan/kernel/engine/engine.ts';
 import type {
   ExplainedBlock,
   ExplainedGroup,
   ReaderPart,
-} from '../../engine/server-blocks/explain-question.ts';
+} from '@portolan/kernel/engine/server-blocks/explain-question.ts';
+import { pluginUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
+import { compileCorefile } from '../../config/corefile/compile-corefile.ts';
+import type { CorefileExplainFlags } from '../../config/corefile/explain-flags.ts';
+import { readCorefile, type ServerBlock } from '../../config/corefile/read-corefile.ts';
+import { DISK_FILES } from '../../corefile/syntax/corefile-files.ts';
+import { describeCorefileProblem } from '../../corefile/syntax/findings.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { VERSION } from '../process/version.ts';
 import { loadPluginsOrExit } from '../servers/load-outside-plugins.ts';

@@ -2,7 +2,7 @@
  * `portolan corefile migrate` and `fmt`: change a Corefile in place, or print the result.
  */
 import { writeFileSync } from 'node:fs';
-import { describeError } from '../../base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import {
   type FormatFlags,
   type MigrateFlags,

@@ -2,7 +2,9 @@
  * The plan of a server that is explained without running it: from a Corefile, or from the flags of `serve`.
  */
 import { resolve } from 'node:path';
-import { silentLog } from '../../base/log.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { findPluginOptions, loadPlugins, usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
+import { mapUses, pluginUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { ExplainFlags } from '../../config/control/control-flags.ts';
 import { compileCorefile } from '../../config/corefile/compile-corefile.ts';
 import { readCorefile } from '../../config/corefile/read-corefile.ts';
@@ -10,10 +12,8 @@ import { countCores } from '../../config/cores.ts';
 import { readKubeDnsFlags } from '../../config/kube-dns/kube-dns-flags.ts';
 import type { ServeFlags } from '../../config/serve/serve-flags.ts';
 import { planFromFlags } from '../../config/serve/serve-plan.ts';
-import { mapUses, pluginUses } from '../../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
 import { describeProblem } from '../../config/values/problem.ts';
-import { findPluginOptions, loadPlugins, usePlugin } from '../../contract/plugin-use.ts';
 import { DISK_FILES } from '../../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../../corefile/syntax/findings.ts';
 import { kubernetes } from '../../plugins/kubernetes/plugin.ts';

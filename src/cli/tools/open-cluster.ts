@@ -2,8 +2,8 @@
  * Connects to a cluster for a command that a person runs.
  */
 import { homedir } from 'node:os';
-import { systemClock } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { DOCTOR_EXIT } from '../../reasons/finding.ts';
 import { fail } from './control-output.ts';

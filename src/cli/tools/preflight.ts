@@ -1,7 +1,7 @@
 /**
  * `portolan preflight`: checks whether Portolan can take the place of the DNS program that runs in a cluster. Nothing is written.
  */
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
 import {
   PREFLIGHT_FLAGS,
   type PreflightFlags,

@@ -2,7 +2,7 @@
  * Reads the file that a command checks or changes.
  */
 import { readFileSync } from 'node:fs';
-import { describeSystemError } from '../../base/system-errors.ts';
+import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import { ExitError } from '../grammar/exit.ts';
 
 export const STANDARD_INPUT = '-';

@@ -2,7 +2,7 @@
  * Runs a comparison until its questions end or a stop signal comes, and prints the report.
  */
 
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { ComparisonPlan } from '../../config/compare/compare-flags.ts';
 import type { Answerer } from '../../roles/compare/answerer.ts';
 import type { AskedQuestion } from '../../roles/compare/asked-question.ts';

@@ -3,8 +3,9 @@
  * and reports how the answers differ.
  */
 import { createReadStream } from 'node:fs';
-import { systemClock } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import {
   planFromShadowFlags,
   type QuestionSourcePlan,
@@ -21,7 +22,6 @@ import { readLogLine } from '../../roles/shadow/log-line.ts';
 import { OwnAnswerer } from '../../roles/shadow/own-answerer.ts';
 import { TappedQuestions } from '../../roles/shadow/tapped-questions.ts';
 import type { OfflineServer } from '../../server/control/offline.ts';
-import { formatSocketAddress } from '../../socket/addresses.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';
 import { createParser, runParser } from '../grammar/parser.ts';

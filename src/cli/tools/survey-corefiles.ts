@@ -1,7 +1,7 @@
 /**
  * `portolan corefile survey`: prints what the Corefiles of folders use.
  */
-import { describeSystemError } from '../../base/system-errors.ts';
+import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import { describeSurvey, surveyCorefiles } from '../../config/corefile/survey.ts';
 import { readOutput, type SurveyFlags } from '../../config/corefile/survey-flags.ts';
 import { ExitError } from '../grammar/exit.ts';

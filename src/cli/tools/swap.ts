@@ -3,8 +3,8 @@
  */
 
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
-import { systemClock } from '../../base/clock.ts';
-import { ItemFault } from '../../base/item-fence.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
 import type { ServerPlace } from '../../config/compare/compare-flags.ts';
 import {
   planFromSwapFlags,

@@ -1,7 +1,7 @@
 /**
  * `portolan top`: counts the queries that a running server answers, by name, client, namespace and failure.
  */
-import { formatDuration } from '../../base/duration.ts';
+import { formatDuration } from '@portolan/kernel/base/duration.ts';
 import { TOP_FLAGS, type WatchFlags } from '../../config/control/control-flags.ts';
 import { describeCount } from '../../observe/statistics/space-saving.ts';
 import type { Paint } from '../../reasons/render-explanation.ts';

@@ -1,7 +1,7 @@
 /**
  * Parameters in a file: a ConfigMap in YAML or JSON, or the JSON of `--default-params`.
  */
-import { describeError } from '../../base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { asRecord } from '../../kube/objects/trim/fields.ts';
 import { readDefaultParameters } from './default-parameters.ts';
 

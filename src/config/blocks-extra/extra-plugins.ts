@@ -3,8 +3,8 @@
  */
 
 import { ROOT } from '@portolan/dns/name.ts';
-import type { Environment } from '../../base/environment.ts';
-import type { PluginUse } from '../../contract/plugin-use.ts';
+import type { Environment } from '@portolan/kernel/base/environment.ts';
+import type { PluginUse } from '@portolan/kernel/contract/plugin-use.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import { COREFILE_PLUGINS, type CorefilePluginName } from '../../plugins/registry.ts';
 import { readCorefile, type ServerBlock } from '../corefile/read-corefile.ts';

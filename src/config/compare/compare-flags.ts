@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan compare`, and those that it shares with `portolan shadow`.
  */
-import { parseUpstream, UpstreamAddressError } from '../../forward/upstream-address.ts';
+import { parseUpstream, UpstreamAddressError } from '@portolan/kernel/forward/upstream-address.ts';
 import { type Flag, type FlagsOf, REPORT_FORMAT } from '../flags/flag.ts';
 import { readerOf } from '../flags/flag-reader.ts';
 import type { Checked, Problem } from '../values/problem.ts';

@@ -5,7 +5,7 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
 import type { Federation } from '../../plugins/federations/federation.ts';
 import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';

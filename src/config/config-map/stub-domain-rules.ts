@@ -3,8 +3,8 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import { defaultRule, type ForwardRule } from '../../forward/forward-plan.ts';
-import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+import { defaultRule, type ForwardRule } from '@portolan/kernel/forward/forward-plan.ts';
+import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { KubeDnsConfig } from './config-map.ts';
 
 /** One rule per stub domain with servers; as in kube-dns, an empty list makes no rule. */

@@ -23,7 +23,7 @@ import type { AddressRange } from '@portolan/dns/address-range.ts';
 import { typeOf } from '@portolan/dns/mnemonics.ts';
 import { parseName, ROOT, toKey, tryParseName } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import { LOG_LEVELS, type LogLevel } from '../../base/log.ts';
+import { LOG_LEVELS, type LogLevel } from '@portolan/kernel/base/log.ts';
 import { RESOLVER_LIBRARIES, type ResolverLibrary } from '../../reasons/search-walk.ts';
 import { readQueryLogSettings, readQueryLogWords } from '../query-log/read-settings.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';

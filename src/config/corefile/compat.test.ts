@@ -1,5 +1,5 @@
+import { ALL_RESTORED, findLeavers, type RestorableId } from '@portolan/kernel/deviations/table.ts';
 import { describe, expect, it } from 'vitest';
-import { ALL_RESTORED, findLeavers, type RestorableId } from '../../deviations/table.ts';
 import { parseCompat } from './compat.ts';
 
 function without(...kept: readonly RestorableId[]): ReadonlySet<RestorableId> {

@@ -3,8 +3,7 @@
  *
  * A version restores all deviations that have a switch, and `-ID` behind it keeps one. Ids without a version restore those alone.
  */
-import { findNearest } from '../../base/nearest.ts';
-import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
+import { findNearest } from '@portolan/kernel/base/nearest.ts';
 import {
   ALL_RESTORED,
   concernsKubeDns,
@@ -15,7 +14,8 @@ import {
   NOTHING_RESTORED,
   type RestorableId,
   type RestoredDeviations,
-} from '../../deviations/table.ts';
+} from '@portolan/kernel/deviations/table.ts';
+import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
 import type { ValueReader } from '../values/value-reader.ts';
 
 export interface Compat {

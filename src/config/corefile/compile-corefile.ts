@@ -3,19 +3,23 @@
  */
 
 import { availableParallelism } from 'node:os';
-import { toCoreDnsForm } from '../../chain/response-form.ts';
+import { toCoreDnsForm } from '@portolan/kernel/chain/response-form.ts';
+import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
+import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
+import { DEFAULT_QUERY_TIMEOUTS } from '@portolan/kernel/listen/query-timeouts.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import type {
+  ListenerGroupPlan,
+  ServerBlockPlan,
+  SitePlan,
+} from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { ServerKey } from '../../corefile/keys/server-key.ts';
-import { NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
-import type { ClientRules } from '../../listen/client-rules.ts';
-import { DEFAULT_QUERY_TIMEOUTS } from '../../listen/query-timeouts.ts';
 import type { MultisocketOptions } from '../../plugins/multisocket/options.ts';
 import type { PrometheusOptions } from '../../plugins/prometheus/options.ts';
 import { findOptions } from '../../plugins/registry.ts';
 import { countCores, readersFor } from '../cores.ts';
 import { readQueryLogWords } from '../query-log/read-settings.ts';
-import type { EnginePlan } from '../server/engine-plan.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';
-import type { ListenerGroupPlan, ServerBlockPlan, SitePlan } from '../server/server-blocks-plan.ts';
 import type { EndpointPlan, ServerPlan } from '../server/server-plan.ts';
 import { ValueReader } from '../values/value-reader.ts';
 import type { ServerBlock } from './read-corefile.ts';

@@ -1,5 +1,5 @@
+import { ALL_RESTORED } from '@portolan/kernel/deviations/table.ts';
 import { describe, expect, it } from 'vitest';
-import { ALL_RESTORED } from '../../deviations/table.ts';
 import { readCoreDnsFlags } from './coredns-flags.ts';
 
 const read = (line: string) => readCoreDnsFlags(line === '' ? [] : line.split(' '));

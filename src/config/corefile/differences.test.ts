@@ -1,5 +1,5 @@
+import type { DeviationId } from '@portolan/kernel/deviations/table.ts';
 import { describe, expect, it } from 'vitest';
-import type { DeviationId } from '../../deviations/table.ts';
 import { parseCompat } from './compat.ts';
 import { findDifferences, findMetDeviations } from './differences.ts';
 import type { ServerBlock } from './read-corefile.ts';

@@ -9,7 +9,7 @@ import {
   describeDeviation,
   findSwitches,
   type RestoredDeviations,
-} from '../../deviations/table.ts';
+} from '@portolan/kernel/deviations/table.ts';
 import type { CorefileUse } from '../../plugins/registry.ts';
 import type { ServerBlock } from './read-corefile.ts';
 

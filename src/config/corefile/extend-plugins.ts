@@ -1,8 +1,9 @@
 /**
  * Gives the features of `portolan` to the plugins of its server block that have them.
  */
+
+import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
-import type { RestoredDeviations } from '../../deviations/table.ts';
 import { nodesUseOf } from '../../kube/publish/nodes-use.ts';
 import type { CacheRules } from '../../plugins/cache/options.ts';
 import { boundRoute, hedgeRoute } from '../../plugins/forward/options.ts';

@@ -1,7 +1,7 @@
 /**
  * What a set of Corefiles uses: their plugins, what keeps them from starting, and what they would answer otherwise than with CoreDNS.
  */
-import type { Environment } from '../../base/environment.ts';
+import type { Environment } from '@portolan/kernel/base/environment.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import {
   CorefileFindings,

@@ -3,7 +3,7 @@
  */
 
 import { TYPE } from '@portolan/dns/types.ts';
-import { type CachingRules, DNSMASQ_CACHING } from '../../forward/caching/caching-rules.ts';
+import { type CachingRules, DNSMASQ_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts';
 import { type CacheServeStale, type OwnRules, RFC_8767 } from '../../plugins/cache/options.ts';
 import type { CachePlan } from './dnsmasq-plan.ts';
 

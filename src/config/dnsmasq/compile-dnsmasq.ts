@@ -1,11 +1,12 @@
 /**
  * Compiles the plan of dnsmasq's options, with the current contents of the files that it follows, to the plan of a server.
  */
-import type { Interfaces } from '../../listen/local-addresses.ts';
-import { DEFAULT_QUERY_TIMEOUTS } from '../../listen/query-timeouts.ts';
+import type { Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
+import { DEFAULT_QUERY_TIMEOUTS } from '@portolan/kernel/listen/query-timeouts.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import type { ListenerGroupPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
 import { makeClientsPlan } from '../server/clients-plan.ts';
-import type { EnginePlan } from '../server/engine-plan.ts';
 import {
   writeFirstPlugins,
   writeLastPlugins,
@@ -13,7 +14,6 @@ import {
   writePlainEngine,
   writePlainListeners,
 } from '../server/plain-block.ts';
-import type { ListenerGroupPlan } from '../server/server-blocks-plan.ts';
 import type { ServerPlan } from '../server/server-plan.ts';
 import { makeCacheRules } from './caching-rules.ts';
 import type { DnsmasqPlan } from './dnsmasq-plan.ts';

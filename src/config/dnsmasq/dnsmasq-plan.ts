@@ -7,7 +7,7 @@
 
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { NameScope } from '../../plugins/local-names/name-scopes.ts';
 import type { ReplyRules } from '../../plugins/local-names/reply-rules.ts';
 import type { LocalNamesPlan } from '../../sources/local/local-plan.ts';

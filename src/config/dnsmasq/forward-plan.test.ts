@@ -1,6 +1,6 @@
+import { defaultRule, type ForwardRule } from '@portolan/kernel/forward/forward-plan.ts';
+import { formatUpstream, parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { describe, expect, it } from 'vitest';
-import { defaultRule, type ForwardRule } from '../../forward/forward-plan.ts';
-import { formatUpstream, parseUpstream } from '../../forward/upstream-address.ts';
 import { type DnsmasqInputs, makeForwardPlan } from './forward-plan.ts';
 import { planOf } from './testing/plan-of.ts';
 

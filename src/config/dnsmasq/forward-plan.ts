@@ -4,7 +4,7 @@
 
 import { ROOT } from '@portolan/dns/name.ts';
 import { RCODE } from '@portolan/dns/types.ts';
-import type { PluginUse } from '../../contract/plugin-use.ts';
+import type { PluginUse } from '@portolan/kernel/contract/plugin-use.ts';
 import {
   DEFAULT_FORWARD_PLAN,
   defaultRule,
@@ -14,9 +14,9 @@ import {
   type Policy,
   type RuleMatch,
   type UpstreamServer,
-} from '../../forward/forward-plan.ts';
-import type { SourcePorts } from '../../forward/transport/udp-transport.ts';
-import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+} from '@portolan/kernel/forward/forward-plan.ts';
+import type { SourcePorts } from '@portolan/kernel/forward/transport/udp-transport.ts';
+import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { NameScope } from '../../plugins/local-names/name-scopes.ts';
 import type { DnsmasqPlan, DnsmasqRoute, UpstreamsPlan } from './dnsmasq-plan.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Converts dnsmasq's options for local names, question rules and reply filters to the settings of the plugin `local-names`.
  */
-import type { Interfaces } from '../../listen/local-addresses.ts';
+import type { Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
 import type { LocalSettings } from '../../plugins/local-names/local-handlers.ts';
 import type { QuestionRules } from '../../plugins/local-names/question-rules.ts';
 import type { LocalNamesPlan, RangeDomain } from '../../sources/local/local-plan.ts';

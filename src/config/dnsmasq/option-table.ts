@@ -1,7 +1,7 @@
 /**
  * All options of dnsmasq 2.90 and Portolan's own, indexed by their short and long forms.
  */
-import { findNearest } from '../../base/nearest.ts';
+import { findNearest } from '@portolan/kernel/base/nearest.ts';
 import { cacheOptions } from './cache-options.ts';
 import { dashboardOptions } from './dashboard-options.ts';
 import { fileOptions } from './file-options.ts';

@@ -1,7 +1,11 @@
 /**
  * Parses upstream servers: `ADDRESS[%ZONE][#PORT][@INTERFACE][@SOURCE[#PORT]]`, or a host name instead of the address.
  */
-import type { QuerySource, UpstreamAddress, UpstreamHost } from '../../forward/upstream-address.ts';
+import type {
+  QuerySource,
+  UpstreamAddress,
+  UpstreamHost,
+} from '@portolan/kernel/forward/upstream-address.ts';
 import { isIpv6, readAddress } from './addresses.ts';
 import { readName } from './names.ts';
 import { PORT, parseDigits } from './numbers.ts';

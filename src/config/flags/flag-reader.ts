@@ -1,7 +1,7 @@
 /**
  * Reads the values of a command's flags by its table, which defines kind, range and default of each value.
  */
-import { parseDuration } from '../../base/duration.ts';
+import { parseDuration } from '@portolan/kernel/base/duration.ts';
 import type { Problem } from '../values/problem.ts';
 import { parseSize } from '../values/size.ts';
 import { ValueReader } from '../values/value-reader.ts';

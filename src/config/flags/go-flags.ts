@@ -2,7 +2,7 @@
  * Parses a command line as Go programs do: `-name value`, `-name=value`, one dash or two. Switches take a value only after `=`.
  * `_` and `-` in names are equivalent, and flags may be repeated.
  */
-import { findNearest } from '../../base/nearest.ts';
+import { findNearest } from '@portolan/kernel/base/nearest.ts';
 import type { ValueReader } from '../values/value-reader.ts';
 import type { FlagKinds } from './flag.ts';
 import { KLOG_FLAGS } from './klog-flags.ts';

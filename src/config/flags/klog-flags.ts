@@ -2,7 +2,7 @@
  * The flags of klog, the log library of Kubernetes. All programs of the kube-dns pod accept them, and every deployment sets some. The
  * verbosity takes effect. The rest concerns klog's log files and headers and has no effect.
  */
-import type { LogLevel } from '../../base/log.ts';
+import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import type { ValueReader } from '../values/value-reader.ts';
 import type { Flag, FlagKinds } from './flag.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The flags of exechealthz, read as that program reads them: each `-cmd` belongs to the `-url` at the same position.
  */
-import type { LogLevel } from '../../base/log.ts';
+import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { readGoFlags } from '../flags/go-flags.ts';

@@ -1,5 +1,5 @@
+import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { describe, expect, it } from 'vitest';
-import { formatUpstream } from '../../forward/upstream-address.ts';
 import { memorySources } from '../dnsmasq/testing/memory-sources.ts';
 import { planFromFlags } from '../serve/serve-plan.ts';
 import { describeProblem } from '../values/problem.ts';

@@ -1,7 +1,7 @@
 /**
  * The command line of kube-dns. Its flags are read as the `serve` flags of the same names; other `serve` flags are accepted too.
  */
-import { type Environment, expandVariables } from '../../base/environment.ts';
+import { type Environment, expandVariables } from '@portolan/kernel/base/environment.ts';
 import type { Flag } from '../flags/flag.ts';
 import { keyOf, kindsOf } from '../flags/flag.ts';
 import { type GivenFlags, readGoFlags } from '../flags/go-flags.ts';

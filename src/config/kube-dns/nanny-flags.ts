@@ -1,7 +1,11 @@
 /**
  * The flags of dnsmasq-nanny. Arguments after `--` are dnsmasq options.
  */
-import { parseUpstream, type UpstreamAddress, UpstreamAddressError } from '../../forward/upstream-address.ts';
+import {
+  parseUpstream,
+  type UpstreamAddress,
+  UpstreamAddressError,
+} from '@portolan/kernel/forward/upstream-address.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { readGoFlags } from '../flags/go-flags.ts';

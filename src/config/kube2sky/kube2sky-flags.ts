@@ -1,8 +1,8 @@
 /**
  * The flags of kube2sky, read as that program reads them, and Portolan's additions.
  */
-import { type Environment, expandVariables } from '../../base/environment.ts';
-import type { LogLevel } from '../../base/log.ts';
+import { type Environment, expandVariables } from '@portolan/kernel/base/environment.ts';
+import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
 import { type EtcdEndpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';

@@ -1,5 +1,5 @@
+import { ALL_RESTORED } from '@portolan/kernel/deviations/table.ts';
 import { expect, it } from 'vitest';
-import { ALL_RESTORED } from '../../deviations/table.ts';
 import { DEFAULT_COMPAT } from '../corefile/compat.ts';
 import { readNodeCacheFlags } from './node-cache-flags.ts';
 

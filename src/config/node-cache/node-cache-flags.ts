@@ -3,8 +3,8 @@
  */
 
 import { parseAddress } from '@portolan/dns/address.ts';
-import { parseDuration } from '../../base/duration.ts';
-import type { LogLevel } from '../../base/log.ts';
+import { parseDuration } from '@portolan/kernel/base/duration.ts';
+import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import { readCompat } from '../corefile/compat.ts';
 import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS, PLUGIN_FLAG } from '../corefile/compat-flags.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';

@@ -3,7 +3,7 @@
  */
 
 import { formatAddress, parseAddress, unmapAddress } from '@portolan/dns/address.ts';
-import { type Environment, readVariable } from '../../base/environment.ts';
+import { type Environment, readVariable } from '@portolan/kernel/base/environment.ts';
 
 /** The variable for a Service's address: `KUBE_DNS_UPSTREAM_SERVICE_HOST` for `kube-dns-upstream`. */
 export function addressVariableOf(service: string): string {

@@ -1,7 +1,7 @@
 /**
  * The dashboard that a server shows of itself: its flags, for every role, and what they ask for.
  */
-import { isLoopback } from '../../listen/local-addresses.ts';
+import { isLoopback } from '@portolan/kernel/listen/local-addresses.ts';
 import type { Flag } from '../flags/flag.ts';
 import type { NameIn } from '../flags/flag-reader.ts';
 import { readPlace } from '../values/place.ts';

@@ -4,7 +4,7 @@
 
 import { type AddressRange, parseAddressRange } from '@portolan/dns/address-range.ts';
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
-import type { RestoredDeviations } from '../../deviations/table.ts';
+import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { NameIn } from '../flags/flag-reader.ts';
 import {
   LOG_FORMATS,

@@ -8,7 +8,7 @@ import {
   type AccessAction,
   type AccessRule,
   type ClientRules,
-} from '../../listen/client-rules.ts';
+} from '@portolan/kernel/listen/client-rules.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
 
 export function readClientRules(read: ServeFlagReader): ClientRules {

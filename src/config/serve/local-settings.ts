@@ -1,7 +1,7 @@
 /**
  * The local names of `portolan serve`: hosts files of `--hosts`, and those of a file of dnsmasq options.
  */
-import type { Interfaces } from '../../listen/local-addresses.ts';
+import type { Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
 import type { LocalSettings } from '../../plugins/local-names/local-handlers.ts';
 import { hostsOnly } from '../../sources/local/local-plan.ts';
 import type { DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';

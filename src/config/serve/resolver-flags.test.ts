@@ -1,6 +1,6 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { describe, expect, it } from 'vitest';
-import { formatUpstream } from '../../forward/upstream-address.ts';
 import { memorySources } from '../dnsmasq/testing/memory-sources.ts';
 import type { ResolverPlan } from '../plan.ts';
 import { describeProblem } from '../values/problem.ts';

@@ -3,8 +3,12 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import { defaultRule, type ForwardRule, type RuleMatch } from '../../forward/forward-plan.ts';
-import { parseUpstream, type UpstreamAddress, UpstreamAddressError } from '../../forward/upstream-address.ts';
+import { defaultRule, type ForwardRule, type RuleMatch } from '@portolan/kernel/forward/forward-plan.ts';
+import {
+  parseUpstream,
+  type UpstreamAddress,
+  UpstreamAddressError,
+} from '@portolan/kernel/forward/upstream-address.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
 import type { DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';

@@ -1,15 +1,15 @@
 /**
  * Compiles a plan for names outside the cluster to the options of the last plugins: `cache` and `forward`.
  */
-import type { PluginUse } from '../../contract/plugin-use.ts';
-import { type CachingRules, SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
+import type { PluginUse } from '@portolan/kernel/contract/plugin-use.ts';
+import { type CachingRules, SERVE_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts';
 import {
   DEFAULT_FORWARD_PLAN,
   defaultRule,
   type ForwardPlan,
   type ForwardRule,
-} from '../../forward/forward-plan.ts';
-import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+} from '@portolan/kernel/forward/forward-plan.ts';
+import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import { type OwnRules, RFC_8767 } from '../../plugins/cache/options.ts';
 import { EMPTY_CONFIG, type KubeDnsConfig } from '../config-map/config-map.ts';
 import { stubDomainRules } from '../config-map/stub-domain-rules.ts';

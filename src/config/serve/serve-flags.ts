@@ -3,8 +3,8 @@
  * completions. Flags of kube-dns keep their names.
  */
 
-import { LOG_LEVELS } from '../../base/log.ts';
-import { MAX_READERS } from '../../table/writer.ts';
+import { LOG_LEVELS } from '@portolan/kernel/base/log.ts';
+import { MAX_READERS } from '@portolan/kernel/table/writer.ts';
 import { IMPLIED_EVENT_FLAGS } from '../events/event-flags.ts';
 import type { Flag, FlagsOf } from '../flags/flag.ts';
 import { type FlagReader, readerOf } from '../flags/flag-reader.ts';

@@ -1,8 +1,8 @@
 /**
  * Compiles the flags of `portolan serve` and `portolan kube-dns` to a plan.
  */
-import { formatDuration } from '../../base/duration.ts';
-import type { Environment } from '../../base/environment.ts';
+import { formatDuration } from '@portolan/kernel/base/duration.ts';
+import type { Environment } from '@portolan/kernel/base/environment.ts';
 import { readersFor } from '../cores.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
 import { readEvents } from '../events/event-flags.ts';

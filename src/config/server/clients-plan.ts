@@ -3,7 +3,7 @@
  */
 import type { networkInterfaces } from 'node:os';
 import type { AddressRange } from '@portolan/dns/address-range.ts';
-import type { ClientsPlan } from './server-blocks-plan.ts';
+import type { ClientsPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
 
 /** @returns undefined if all clients get the same answers */
 export function makeClientsPlan(

@@ -5,7 +5,7 @@
  * It forgets the choice when the endpoint is no longer serving: when readiness has failed, or at the latest some seconds after the pod has
  * ended. Queries that come between the end of the server and that moment are lost.
  */
-import { type Environment, readVariable } from '../../base/environment.ts';
+import { type Environment, readVariable } from '@portolan/kernel/base/environment.ts';
 
 /** Milliseconds: less than the default grace period of a pod, 30 s, by what closing takes. */
 const DRAIN_IN_POD = 27_000;

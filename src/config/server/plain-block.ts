@@ -4,10 +4,13 @@
 
 import { isWithin, ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import { type PluginUse, usePlugin } from '../../contract/plugin-use.ts';
-import { usePlace } from '../../contract/use-place.ts';
-import { NOTHING_RESTORED } from '../../deviations/table.ts';
-import type { ForwardPlan, ForwardRule } from '../../forward/forward-plan.ts';
+import { type PluginUse, usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
+import { usePlace } from '@portolan/kernel/contract/use-place.ts';
+import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
+import type { ForwardPlan, ForwardRule } from '@portolan/kernel/forward/forward-plan.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import type { ClientsPlan, ListenerGroupPlan, TcpPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
+import { PLAIN_GROUP } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
 import { aliases } from '../../plugins/aliases/plugin.ts';
 import { any } from '../../plugins/any/plugin.ts';
@@ -29,9 +32,6 @@ import { metaTypes } from '../../plugins/meta-types/plugin.ts';
 import type { NsidOptions } from '../../plugins/nsid/plugin.ts';
 import { nsid as nsidPlugin } from '../../plugins/nsid/plugin.ts';
 import { probes } from '../../plugins/probes/plugin.ts';
-import type { EnginePlan } from './engine-plan.ts';
-import type { ClientsPlan, ListenerGroupPlan, TcpPlan } from './server-blocks-plan.ts';
-import { PLAIN_GROUP } from './server-blocks-plan.ts';
 
 export interface PlainListenerParts extends Pick<ListenerGroupPlan, 'addresses' | 'port' | 'clients'> {
   readonly tcp?: Partial<TcpPlan>;

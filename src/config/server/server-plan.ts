@@ -4,11 +4,11 @@
  *
  * A plan is complete and validated: every default is filled in and every number is in range.
  */
-import type { ClientRules } from '../../listen/client-rules.ts';
-import type { QueryTimeouts } from '../../listen/query-timeouts.ts';
-import type { EnginePlan } from './engine-plan.ts';
+import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
+import type { QueryTimeouts } from '@portolan/kernel/listen/query-timeouts.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import type { ListenerGroupPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { QueryLogPlan } from './query-log-plan.ts';
-import type { ListenerGroupPlan } from './server-blocks-plan.ts';
 
 export interface ServerPlan {
   /** The only part that may change at run time; the rest is fixed for the process. */

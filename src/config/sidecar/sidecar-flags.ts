@@ -4,8 +4,8 @@
 
 import { tryParseName } from '@portolan/dns/name.ts';
 import type { AbsoluteName } from '@portolan/dns/types.ts';
-import type { LogLevel } from '../../base/log.ts';
-import { parseUpstream, UpstreamAddressError } from '../../forward/upstream-address.ts';
+import type { LogLevel } from '@portolan/kernel/base/log.ts';
+import { parseUpstream, UpstreamAddressError } from '@portolan/kernel/forward/upstream-address.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { readGoFlags } from '../flags/go-flags.ts';

@@ -5,23 +5,23 @@
 import { joinName, parseName, toKey } from '@portolan/dns/name.ts';
 import { DEFAULT_UDP_SIZE } from '@portolan/dns/response-size.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import { type PluginUse, usePlugin } from '../../contract/plugin-use.ts';
-import { SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
+import { type PluginUse, usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
+import { SERVE_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts';
 import {
   DEFAULT_FORWARD_PLAN,
   defaultRule,
   type ForwardPlan,
   type ForwardRule,
-} from '../../forward/forward-plan.ts';
-import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+} from '@portolan/kernel/forward/forward-plan.ts';
+import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import type { Zone } from '@portolan/kernel/zone/zone.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
 import type { SkyDnsEtcdOptions } from '../../plugins/etcd/options.ts';
 import { etcd } from '../../plugins/etcd/plugin.ts';
 import { forwardLimit } from '../../plugins/forward-limit/plugin.ts';
 import { makeSkyDnsRules } from '../../sources/etcd/rules/rules.ts';
-import type { Zone } from '../../zone/zone.ts';
 import { makeServeLocalSettings } from '../serve/local-settings.ts';
-import type { EnginePlan } from '../server/engine-plan.ts';
 import {
   type LastOptions,
   writeFirstPlugins,

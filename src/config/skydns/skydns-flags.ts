@@ -1,7 +1,7 @@
 /**
  * The command line and the environment of SkyDNS.
  */
-import { type Environment, readVariable } from '../../base/environment.ts';
+import { type Environment, readVariable } from '@portolan/kernel/base/environment.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { parseGoBoolean, readGoFlags } from '../flags/go-flags.ts';

@@ -1,5 +1,5 @@
+import { PROPERTY_NAMES } from '@portolan/kernel/base/testing/property-names.ts';
 import { expect, it } from 'vitest';
-import { PROPERTY_NAMES } from '../../base/testing/property-names.ts';
 import { describeProblem } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
 import { readSkyDnsFlags } from './skydns-flags.ts';

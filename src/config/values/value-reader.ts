@@ -5,7 +5,7 @@
 import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
 import { NameError, parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import { formatDuration, parseDuration } from '../../base/duration.ts';
+import { formatDuration, parseDuration } from '@portolan/kernel/base/duration.ts';
 import type { Problem } from './problem.ts';
 import { formatSize, parseSize } from './size.ts';
 

@@ -3,8 +3,9 @@
  *
  * A fault ends the current property or use. Reading continues after it, so that all faults are found.
  */
+
+import { findNearest } from '@portolan/kernel/base/nearest.ts';
 import type { Cursor, Use } from '@portolan/plugin';
-import { findNearest } from '../../base/nearest.ts';
 import { type CorefileFindings, parseError, syntaxError } from '../syntax/findings.ts';
 import type { DirectiveNode } from '../syntax/syntax-tree.ts';
 import { describePosition, type Position, sharesLine, type Token } from '../syntax/token.ts';

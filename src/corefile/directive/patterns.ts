@@ -1,7 +1,7 @@
 /**
  * Regular expressions in directives.
  */
-import { Pattern, PatternError } from '../../base/pattern.ts';
+import { Pattern, PatternError } from '@portolan/kernel/base/pattern.ts';
 import type { DirectiveError } from './directive-cursor.ts';
 
 /** CoreDNS's limit in octets. */

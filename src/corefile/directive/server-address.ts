@@ -1,7 +1,7 @@
 /**
  * Addresses of other name servers.
  */
-import type { SocketAddress } from '../../socket/addresses.ts';
+import type { SocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import type { DirectiveCursor } from './directive-cursor.ts';
 import { isAddress, splitAddress } from './go-values.ts';
 

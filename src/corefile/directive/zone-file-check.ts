@@ -3,7 +3,7 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import { describeSystemError } from '../../base/system-errors.ts';
+import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import { describeAsCoreDns } from '../../sources/zone-files/coredns-words.ts';
 import { describeUntimed, readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
 import type { Position } from '../syntax/token.ts';

@@ -1,7 +1,7 @@
 /**
  * Checks names, arguments and operands of an expression before it is used, as CoreDNS does when it reads a Corefile.
  */
-import { Pattern, PatternError } from '../../base/pattern.ts';
+import { Pattern, PatternError } from '@portolan/kernel/base/pattern.ts';
 import { BUILT_IN, type ExpressionType, type FunctionType } from './built-in-functions.ts';
 import { type Expression, ExpressionError, parseExpression, unknownName } from './expression.ts';
 

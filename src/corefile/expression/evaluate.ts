@@ -1,7 +1,7 @@
 /**
  * Evaluates expressions of Corefiles.
  */
-import { Pattern } from '../../base/pattern.ts';
+import { Pattern } from '@portolan/kernel/base/pattern.ts';
 import { BUILT_IN, needNumber, needText } from './built-in-functions.ts';
 import type { Expression, Value } from './expression.ts';
 

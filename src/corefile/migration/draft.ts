@@ -2,7 +2,7 @@
  * A Corefile with all files that it imports, while a migration changes them.
  */
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import type { Environment } from '../../base/environment.ts';
+import type { Environment } from '@portolan/kernel/base/environment.ts';
 import { type CorefileFiles, findMatches } from '../syntax/corefile-files.ts';
 import { expandVariables } from '../syntax/environment.ts';
 import { withoutMark } from '../syntax/lexer.ts';

@@ -3,7 +3,7 @@
  *
  * An unset variable is empty. A value is not split into words, and references in it are expanded in turn.
  */
-import { type Environment, readVariable } from '../../base/environment.ts';
+import { type Environment, readVariable } from '@portolan/kernel/base/environment.ts';
 
 export interface Expansion {
   readonly text: string;

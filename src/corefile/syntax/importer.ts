@@ -2,7 +2,7 @@
  * Resolves an `import`: to a snippet of that name, otherwise to a file or the files that match a pattern.
  */
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { describeSystemError } from '../../base/system-errors.ts';
+import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import { type CorefileFiles, findMatches } from './corefile-files.ts';
 import type { CorefileFindings } from './findings.ts';
 import { readTokens } from './lexer.ts';

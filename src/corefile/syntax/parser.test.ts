@@ -1,6 +1,6 @@
+import type { Environment } from '@portolan/kernel/base/environment.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Environment } from '../../base/environment.ts';
 import type { CorefileFiles } from './corefile-files.ts';
 import { CorefileFindings, describeCorefileProblem, describeCorefileWarning } from './findings.ts';
 import { parseBlocks } from './parser.ts';

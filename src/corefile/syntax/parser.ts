@@ -4,8 +4,8 @@
  * The parser knows the names of directives but not their syntax. After a problem it continues as well as it can, to find all problems
  * at once.
  */
-import type { Environment } from '../../base/environment.ts';
-import { findNearest } from '../../base/nearest.ts';
+import type { Environment } from '@portolan/kernel/base/environment.ts';
+import { findNearest } from '@portolan/kernel/base/nearest.ts';
 import type { CorefileFiles } from './corefile-files.ts';
 import { expandVariables } from './environment.ts';
 import type { CorefileFindings } from './findings.ts';

@@ -4,8 +4,8 @@
  * A dialect holds no state. Its functions depend only on the objects of one service, or on the labels of a question.
  */
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { ZoneNode } from '../../zone/node.ts';
-import type { Zone } from '../../zone/zone.ts';
+import type { ZoneNode } from '@portolan/kernel/zone/node.ts';
+import type { Zone } from '@portolan/kernel/zone/zone.ts';
 import type { NamedTarget } from '../names/endpoint-targets.ts';
 import type { Endpoint } from '../names/endpoints.ts';
 import type { PodMode } from '../names/pods.ts';

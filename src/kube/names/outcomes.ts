@@ -1,7 +1,7 @@
 /**
  * The counters for hits of the cluster's names, by kind of name.
  */
-import { nameOutcomes } from '../../table/outcomes.ts';
+import { nameOutcomes } from '@portolan/kernel/table/outcomes.ts';
 
 export const OUTCOME = nameOutcomes(
   ...(['zone', 'namespace', 'clusterIP', 'headless', 'endpoint', 'externalName', 'pod', 'reverse'] as const),

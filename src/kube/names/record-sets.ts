@@ -2,8 +2,8 @@
  * The record sets of names of a cluster.
  */
 import { type AbsoluteName, type NameKey, type RecordData, TYPE } from '@portolan/dns/types.ts';
-import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
-import { type NamedSet, type RecordSet, recordSet } from '../../zone/record-set.ts';
+import { COMPLETE, type ZoneNode } from '@portolan/kernel/zone/node.ts';
+import { type NamedSet, type RecordSet, recordSet } from '@portolan/kernel/zone/record-set.ts';
 import { isIpv6 } from './endpoints.ts';
 import { nameBelow } from './labels.ts';
 import { protocolLabels } from './ports.ts';

@@ -6,7 +6,7 @@
  *     ["N", name]
  *     ["P", namespace, name, addresses]
  */
-import { ItemFault } from '../../base/item-fence.ts';
+import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
 import { isClusterObject } from './object-check.ts';
 import type { ClusterObject, EndpointAddress } from './objects.ts';
 

@@ -3,7 +3,7 @@
  *
  * Decoders that know the kind read its octets themselves, in one pass and without values for what they pass over.
  */
-import { Cursor, readMessage, type Schema } from './message.ts';
+import { Cursor, readMessage, type Schema } from '@portolan/kernel/base/protobuf-message.ts';
 
 export class EncodedObject {
   readonly octets: Buffer;

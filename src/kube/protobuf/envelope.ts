@@ -2,7 +2,7 @@
  * The envelope of an object in Protocol Buffers: four magic octets and a `runtime.Unknown` with the kind and the octets of
  * the object; in a watch this is inside a `WatchEvent`.
  */
-import { Cursor, ProtobufError, readMessage, type Schema } from './message.ts';
+import { Cursor, ProtobufError, readMessage, type Schema } from '@portolan/kernel/base/protobuf-message.ts';
 import { readKindOf } from './schemas.ts';
 
 /** `k8s` and a zero. */

@@ -1,8 +1,9 @@
 /**
  * Parses a list in Protocol Buffers while it arrives, object by object: it holds only the unfinished object.
  */
+
+import { Cursor, ProtobufError, readMessage } from '@portolan/kernel/base/protobuf-message.ts';
 import { openUnknown, RAW, readKind, TYPE_META } from './envelope.ts';
-import { Cursor, ProtobufError, readMessage } from './message.ts';
 import { listMeta, readKindOf } from './schemas.ts';
 
 /** Octets of one field: an object may have 1.5 MB in etcd. */

@@ -1,3 +1,4 @@
+import { ProtobufError } from '@portolan/kernel/base/protobuf-message.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { trimConfigMap } from '../objects/trim/trim-config-map.ts';
@@ -10,7 +11,6 @@ import { trimService } from '../objects/trim/trim-service.ts';
 import { encodeBody, encodeFrame } from '../testing/protobuf-encoding.ts';
 import { readEvent, readObject } from './envelope.ts';
 import { FrameSplitter, FrameTooLongError } from './frame-splitter.ts';
-import { ProtobufError } from './message.ts';
 import { ProtobufListReader } from './protobuf-list-reader.ts';
 
 const text = fc.oneof(fc.string({ minLength: 1, unit: 'grapheme', maxLength: 20 }), fc.constant('None'));

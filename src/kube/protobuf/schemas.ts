@@ -1,8 +1,15 @@
 /**
  * The fields of Kubernetes objects that DNS needs, by their numbers in the published `.proto` files, which never change.
  */
+
+import {
+  type Cursor,
+  type Field,
+  type FieldKind,
+  readMessage,
+  type Schema,
+} from '@portolan/kernel/base/protobuf-message.ts';
 import { EncodedObject } from './encoded-object.ts';
-import { type Cursor, type Field, type FieldKind, readMessage, type Schema } from './message.ts';
 
 type Definition = readonly [number: number, name: string, kind: FieldKind, more?: Schema | readonly string[]];
 

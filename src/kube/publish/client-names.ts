@@ -4,14 +4,14 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { PlaceWords } from '../../records/client-places.ts';
-import { EndpointPreference } from '../../records/endpoint-preference.ts';
-import { SERVICE_KIND } from '../../records/layout.ts';
-import { SectionWalk } from '../../records/record-finder.ts';
-import type { RecordWriter } from '../../records/record-writer.ts';
-import { ServiceFields } from '../../records/service-fields.ts';
-import { addressOf, readyIn } from '../../records/slice-addresses.ts';
-import type { NameSource, ZoneNode } from '../../zone/node.ts';
+import type { PlaceWords } from '@portolan/kernel/records/client-places.ts';
+import { EndpointPreference } from '@portolan/kernel/records/endpoint-preference.ts';
+import { SERVICE_KIND } from '@portolan/kernel/records/layout.ts';
+import { SectionWalk } from '@portolan/kernel/records/record-finder.ts';
+import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
+import { ServiceFields } from '@portolan/kernel/records/service-fields.ts';
+import { addressOf, readyIn } from '@portolan/kernel/records/slice-addresses.ts';
+import type { NameSource, ZoneNode } from '@portolan/kernel/zone/node.ts';
 import type { ServiceView } from '../dialects/dialect.ts';
 import { formatValue, RecordViews } from '../records/record-views.ts';
 import type { ClusterModel } from './model.ts';

@@ -4,10 +4,10 @@
 
 import { parseAddress } from '@portolan/dns/address.ts';
 import type { OctetRange } from '@portolan/dns/range-map.ts';
-import type { Log } from '../../base/log.ts';
-import { ClientPlaces, type PlaceWords } from '../../records/client-places.ts';
-import { TableFullError } from '../../table/arena.ts';
-import type { RecordSpace } from '../../table/record-space.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { ClientPlaces, type PlaceWords } from '@portolan/kernel/records/client-places.ts';
+import { TableFullError } from '@portolan/kernel/table/arena.ts';
+import type { RecordSpace } from '@portolan/kernel/table/record-space.ts';
 import { NodeRanges, type NodeRangesTarget } from '../names/node-ranges.ts';
 import type { NodeRangesObject, ObjectSink } from '../objects/objects.ts';
 import { wordOf } from '../records/fill-drafts.ts';

@@ -1,8 +1,8 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../base/log.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { TableWriter } from '../../table/writer.ts';
 import type { EndpointsObject, ServiceObject } from '../objects/objects.ts';
 import { Cluster } from './cluster.ts';
 import { findDialect } from './find-dialect.ts';

@@ -3,9 +3,9 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import { SERVICE } from '../../records/layout.ts';
-import type { RecordWriter } from '../../records/record-writer.ts';
-import type { ZoneNode } from '../../zone/node.ts';
+import { SERVICE } from '@portolan/kernel/records/layout.ts';
+import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
+import type { ZoneNode } from '@portolan/kernel/zone/node.ts';
 import type { NodeFinder, ServiceView } from '../dialects/dialect.ts';
 import { mergeTargets } from '../names/endpoint-targets.ts';
 import { mergeEndpoints } from '../names/endpoints.ts';

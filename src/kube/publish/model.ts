@@ -3,10 +3,10 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import { NAMESPACE, NAMESPACE_FLAG, SERVICE, SERVICE_FLAG } from '../../records/layout.ts';
-import type { RecordWriter } from '../../records/record-writer.ts';
-import type { ZoneNode } from '../../zone/node.ts';
-import type { Zone } from '../../zone/zone.ts';
+import { NAMESPACE, NAMESPACE_FLAG, SERVICE, SERVICE_FLAG } from '@portolan/kernel/records/layout.ts';
+import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
+import type { ZoneNode } from '@portolan/kernel/zone/node.ts';
+import type { Zone } from '@portolan/kernel/zone/zone.ts';
 import type { ClusterDirectory, ServerName, ServiceView, ZoneFacts } from '../dialects/dialect.ts';
 import { canonicalAddresses, endpointLabel } from '../names/endpoints.ts';
 import { groupByLabel } from '../names/label-groups.ts';

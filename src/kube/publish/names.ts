@@ -6,8 +6,8 @@
  */
 import { isWithin, parentOf, splitLabels } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import { COMPLETE, type NameSource, type ZoneNode } from '../../zone/node.ts';
-import type { Zone } from '../../zone/zone.ts';
+import { COMPLETE, type NameSource, type ZoneNode } from '@portolan/kernel/zone/node.ts';
+import type { Zone } from '@portolan/kernel/zone/zone.ts';
 import { zonalNode } from '../dialects/coredns/zonal-names.ts';
 import type { ServiceView } from '../dialects/dialect.ts';
 import { OUTCOME } from '../names/outcomes.ts';

@@ -7,10 +7,10 @@
 
 import { addressOfReverseName, formatAddress, parseAddress, reverseName } from '@portolan/dns/address.ts';
 import { type NameKey, TYPE } from '@portolan/dns/types.ts';
-import type { RecordWriter } from '../../records/record-writer.ts';
-import { MAX_OWNERS } from '../../records/reverse-composer.ts';
-import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
-import { recordSet } from '../../zone/record-set.ts';
+import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
+import { MAX_OWNERS } from '@portolan/kernel/records/reverse-composer.ts';
+import { COMPLETE, type ZoneNode } from '@portolan/kernel/zone/node.ts';
+import { recordSet } from '@portolan/kernel/zone/record-set.ts';
 import { AddressPrefixes } from '../names/address-prefixes.ts';
 import { OUTCOME } from '../names/outcomes.ts';
 import type { ReverseName } from '../names/reverse-name.ts';

@@ -1,10 +1,10 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { bucketOf } from '@portolan/kernel/records/service-digest.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../base/log.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { bucketOf } from '../../records/service-digest.ts';
-import { TableWriter } from '../../table/writer.ts';
 import type { ServiceObject } from '../objects/objects.ts';
 import { serviceKey } from '../records/fill-drafts.ts';
 import { Cluster } from './cluster.ts';

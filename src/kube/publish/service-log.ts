@@ -2,10 +2,10 @@
  * Which services of a cluster came and went, and when; and the digest of those that there are, with its latest values. Its memory is
  * bounded: 4,096 changes of names take less than 600 KiB.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { ServiceObserver } from '../../records/record-writer.ts';
-import { ServiceDigest, ServiceHasher } from '../../records/service-digest.ts';
-import type { TableViews } from '../../table/memory.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { ServiceObserver } from '@portolan/kernel/records/record-writer.ts';
+import { ServiceDigest, ServiceHasher } from '@portolan/kernel/records/service-digest.ts';
+import type { TableViews } from '@portolan/kernel/table/memory.ts';
 
 /** A service that came or went. */
 export interface ServiceChange {

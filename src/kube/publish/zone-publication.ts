@@ -4,15 +4,15 @@
 
 import { encodeName, isWithin } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import { ItemFence } from '../../base/item-fence.ts';
-import type { Log } from '../../base/log.ts';
-import { ClusterBlock } from '../../records/cluster-block.ts';
-import type { RecordSpace } from '../../table/record-space.ts';
-import type { PublicationId, ZoneId } from '../../table/types.ts';
-import type { TableWriter } from '../../table/writer.ts';
-import { NOTHING, Publisher, type Standing } from '../../zone/publish.ts';
-import { settingsOf, type Zone } from '../../zone/zone.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { ClusterBlock } from '@portolan/kernel/records/cluster-block.ts';
+import type { RecordSpace } from '@portolan/kernel/table/record-space.ts';
+import type { PublicationId, ZoneId } from '@portolan/kernel/table/types.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { NOTHING, Publisher, type Standing } from '@portolan/kernel/zone/publish.ts';
+import { settingsOf, type Zone } from '@portolan/kernel/zone/zone.ts';
 import { OUTCOME } from '../names/outcomes.ts';
 import type { ClusterModel } from './model.ts';
 

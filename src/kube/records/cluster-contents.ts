@@ -10,10 +10,10 @@ import {
   SECTION,
   SERVICE,
   SERVICE_FLAG,
-} from '../../records/layout.ts';
-import type { RecordWriter } from '../../records/record-writer.ts';
-import { bucketOf, ServiceHasher, serviceKeyAt } from '../../records/service-digest.ts';
-import { addressOf, hostnameOf, readyIn, sectionsOf } from '../../records/slice-addresses.ts';
+} from '@portolan/kernel/records/layout.ts';
+import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
+import { bucketOf, ServiceHasher, serviceKeyAt } from '@portolan/kernel/records/service-digest.ts';
+import { addressOf, hostnameOf, readyIn, sectionsOf } from '@portolan/kernel/records/slice-addresses.ts';
 import { mergeTargets, type NamedTarget } from '../names/endpoint-targets.ts';
 import { type Endpoint, mergeEndpoints } from '../names/endpoints.ts';
 import type { ServiceObject } from '../objects/objects.ts';

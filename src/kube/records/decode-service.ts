@@ -1,13 +1,14 @@
 /**
  * Decodes a Service from Protocol Buffers into a draft, in one pass.
  */
-import { ServiceDraft } from '../../records/drafts.ts';
-import { DISTRIBUTION, SERVICE_KIND } from '../../records/layout.ts';
+
+import { Cursor } from '@portolan/kernel/base/protobuf-message.ts';
+import { ServiceDraft } from '@portolan/kernel/records/drafts.ts';
+import { DISTRIBUTION, SERVICE_KIND } from '@portolan/kernel/records/layout.ts';
 import type { ServiceObject } from '../objects/objects.ts';
 import { trimService } from '../objects/trim/trim-service.ts';
 import { nameless, type Trimmed } from '../objects/trim/trimmed.ts';
 import { EncodedObject } from '../protobuf/encoded-object.ts';
-import { Cursor } from '../protobuf/message.ts';
 import { textsOf, writeServiceKey } from './draft-keys.ts';
 import { DraftedService } from './drafted.ts';
 import { setExternalName } from './fill-drafts.ts';

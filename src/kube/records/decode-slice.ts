@@ -3,13 +3,13 @@
  * their conditions say.
  */
 import { isIP } from 'node:net';
-import { placeWord, SliceDraft } from '../../records/drafts.ts';
-import { ENDPOINT_STATE } from '../../records/layout.ts';
+import { Cursor } from '@portolan/kernel/base/protobuf-message.ts';
+import { placeWord, SliceDraft } from '@portolan/kernel/records/drafts.ts';
+import { ENDPOINT_STATE } from '@portolan/kernel/records/layout.ts';
 import type { EndpointsObject } from '../objects/objects.ts';
 import { trimEndpointSlice, trimEndpointSliceOfPods } from '../objects/trim/trim-endpoint-slice.ts';
 import { nameless, type Trimmed } from '../objects/trim/trimmed.ts';
 import { EncodedObject } from '../protobuf/encoded-object.ts';
-import { Cursor } from '../protobuf/message.ts';
 import { textsOf, writeSliceKeys } from './draft-keys.ts';
 import { DraftedSlice } from './drafted.ts';
 import { MetadataReader } from './metadata.ts';

@@ -1,8 +1,8 @@
+import { isSliceRecord } from '@portolan/kernel/records/check-record.ts';
+import { encodeServiceRecord, encodeSliceRecord } from '@portolan/kernel/records/record-blocks.ts';
+import { BlockBuffer } from '@portolan/kernel/table/block.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSliceRecord } from '../../records/check-record.ts';
-import { encodeServiceRecord, encodeSliceRecord } from '../../records/record-blocks.ts';
-import { BlockBuffer } from '../../table/block.ts';
 import { trimEndpointSlice } from '../objects/trim/trim-endpoint-slice.ts';
 import { trimService } from '../objects/trim/trim-service.ts';
 import { readObject } from '../protobuf/envelope.ts';

@@ -7,7 +7,7 @@ import {
   type Octets,
   type ServiceDraft,
   type SliceDraft,
-} from '../../records/drafts.ts';
+} from '@portolan/kernel/records/drafts.ts';
 import type { ObjectNames } from './drafted.ts';
 import type { MetadataReader } from './metadata.ts';
 import type { OctetSpan } from './protobuf-fields.ts';

@@ -2,7 +2,7 @@
  * Objects that were decoded into a draft. They are valid only until the next object is decoded: sinks that keep objects must
  * not take them. Their other fields are read from the octets when they are asked for.
  */
-import type { ServiceDraft, SliceDraft } from '../../records/drafts.ts';
+import type { ServiceDraft, SliceDraft } from '@portolan/kernel/records/drafts.ts';
 import type { EndpointsObject, ServiceObject } from '../objects/objects.ts';
 import { trimEndpointSlice } from '../objects/trim/trim-endpoint-slice.ts';
 import { trimService } from '../objects/trim/trim-service.ts';

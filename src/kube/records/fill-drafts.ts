@@ -12,14 +12,14 @@ import {
   placeWord,
   ServiceDraft,
   SliceDraft,
-} from '../../records/drafts.ts';
+} from '@portolan/kernel/records/drafts.ts';
 import {
   DISTRIBUTION,
   ENDPOINT_STATE,
   EXTERNAL_TARGET,
   PROTOCOLS,
   SERVICE_KIND,
-} from '../../records/layout.ts';
+} from '@portolan/kernel/records/layout.ts';
 import { canonicalAddress, endpointLabel } from '../names/endpoints.ts';
 import { externalTarget } from '../names/external-target.ts';
 import { hostnameLabel } from '../names/labels.ts';

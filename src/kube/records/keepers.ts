@@ -1,7 +1,7 @@
 /**
  * How the objects of each kind are kept as records.
  */
-import type { RecordWriter } from '../../records/record-writer.ts';
+import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
 import type { EndpointsObject, NamespaceObject, ObjectKey, ServiceObject } from '../objects/objects.ts';
 import { keyOfObject } from '../objects/objects.ts';
 import { DraftedService, DraftedSlice } from './drafted.ts';

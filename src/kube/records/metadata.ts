@@ -1,7 +1,7 @@
 /**
  * The metadata of an object in Protocol Buffers: names, and the values of two keys.
  */
-import type { Cursor } from '../protobuf/message.ts';
+import type { Cursor } from '@portolan/kernel/base/protobuf-message.ts';
 import { clearRange, delimited, isText, newRange, readInner, readRange } from './protobuf-fields.ts';
 
 const NAME = delimited(1);

@@ -3,8 +3,8 @@
  */
 
 import { parseAddress } from '@portolan/dns/address.ts';
-import { ItemFault, type ItemFence } from '../../base/item-fence.ts';
-import type { RecordWriter } from '../../records/record-writer.ts';
+import { ItemFault, type ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
 import { canonicalAddress } from '../names/endpoints.ts';
 import { keyOfObject, type ObjectKey, type PodObject } from '../objects/objects.ts';
 import { labelOf } from './fill-drafts.ts';

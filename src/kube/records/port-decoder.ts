@@ -1,9 +1,10 @@
 /**
  * Decodes a port, which has the same parts in Services and EndpointSlices, into a draft.
  */
-import type { PortsDraft } from '../../records/drafts.ts';
-import { PROTOCOLS } from '../../records/layout.ts';
-import type { Cursor } from '../protobuf/message.ts';
+
+import type { Cursor } from '@portolan/kernel/base/protobuf-message.ts';
+import type { PortsDraft } from '@portolan/kernel/records/drafts.ts';
+import { PROTOCOLS } from '@portolan/kernel/records/layout.ts';
 import { clearRange, delimited, isText, newRange, readInner, readRange, varint } from './protobuf-fields.ts';
 
 const NAME = delimited(1);

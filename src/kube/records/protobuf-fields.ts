@@ -1,7 +1,7 @@
 /**
  * Reads the fields that all kinds share from Protocol Buffers, without making values of them: positions in the octets.
  */
-import type { Cursor } from '../protobuf/message.ts';
+import type { Cursor } from '@portolan/kernel/base/protobuf-message.ts';
 
 /** Octets from `start` to `end`; empty where the field is missing. */
 export interface OctetSpan {

@@ -4,9 +4,9 @@
  * An object that has no record, since its names cannot be labels or the table has no room for it, is counted: the server
  * check compares the counts.
  */
-import type { Log } from '../../base/log.ts';
-import { RecordTooLargeError } from '../../records/record-blocks.ts';
-import { TableFullError } from '../../table/arena.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { RecordTooLargeError } from '@portolan/kernel/records/record-blocks.ts';
+import { TableFullError } from '@portolan/kernel/table/arena.ts';
 import { type ClusterObject, keyOfObject, type ObjectKey, type ObjectSink } from '../objects/objects.ts';
 
 export type ListState = 'waiting' | 'listing' | 'listed';

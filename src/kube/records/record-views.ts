@@ -15,8 +15,8 @@ import {
   SERVICE_KIND,
   SERVICE_RECORD,
   SLICE_TARGETS,
-} from '../../records/layout.ts';
-import type { RecordWriter } from '../../records/record-writer.ts';
+} from '@portolan/kernel/records/layout.ts';
+import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
 import {
   type AddressValue,
   addressOf,
@@ -25,7 +25,7 @@ import {
   readyIn,
   sectionsOf,
   targetsIn,
-} from '../../records/slice-addresses.ts';
+} from '@portolan/kernel/records/slice-addresses.ts';
 import type { NamedTarget } from '../names/endpoint-targets.ts';
 import type { Endpoint } from '../names/endpoints.ts';
 import type { ServiceObject, ServicePort } from '../objects/objects.ts';

@@ -3,9 +3,9 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { describeError } from '../../base/describe-error.ts';
-import { showAbstractName } from '../../socket/abstract-name.ts';
-import { findPeer, isInOwnPidNamespace, ROOT } from '../../socket/peer.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { showAbstractName } from '@portolan/kernel/socket/abstract-name.ts';
+import { findPeer, isInOwnPidNamespace, ROOT } from '@portolan/kernel/socket/peer.ts';
 import { addressOfPlace, describePlace, type OpenPlace, placesToAsk } from './control-place.ts';
 import { type ControlRequest, ProtocolError, readReply, writeRequest } from './protocol.ts';
 

@@ -18,7 +18,7 @@ import {
   rmdirSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { abstractPath } from '../../socket/abstract-name.ts';
+import { abstractPath } from '@portolan/kernel/socket/abstract-name.ts';
 import { PROTOCOL_VERSION } from './protocol.ts';
 
 /** Where a server listens, or where a client looks. */

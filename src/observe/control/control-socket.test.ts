@@ -1,9 +1,9 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { NoServerError, RequestFailedError, requestControl } from './control-client.ts';
 import { abstractPlaceOf, type ControlPlace, placeOfServer, placesToAsk } from './control-place.ts';
 import { ControlSocket, ControlSocketError, type ControlSocketOptions } from './control-socket.ts';

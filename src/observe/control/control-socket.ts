@@ -6,10 +6,10 @@
  */
 import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { describeError } from '../../base/describe-error.ts';
-import type { Log } from '../../base/log.ts';
-import { showAbstractName } from '../../socket/abstract-name.ts';
-import { findPeer, isInOwnPidNamespace, type PeerProcess, ROOT } from '../../socket/peer.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { showAbstractName } from '@portolan/kernel/socket/abstract-name.ts';
+import { findPeer, isInOwnPidNamespace, type PeerProcess, ROOT } from '@portolan/kernel/socket/peer.ts';
 import {
   abstractPlaceOf,
   addressOfPlace,

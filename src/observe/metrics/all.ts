@@ -1,8 +1,8 @@
 /**
  * All metrics, in output order.
  */
-import { countRejectedItems } from '../../base/item-fence.ts';
-import { one, type Sample } from '../../base/metrics/family.ts';
+import { countRejectedItems } from '@portolan/kernel/base/item-fence.ts';
+import { one, type Sample } from '@portolan/kernel/base/metrics/family.ts';
 import { CLUSTER_METRICS } from './cluster.ts';
 import { ETCD_METRICS } from './etcd.ts';
 import { FILE_METRICS } from './files.ts';

@@ -2,7 +2,7 @@
  * Metrics of the cluster: whether it is known, the age of its data, and the state of its watches.
  */
 
-import { one, type Sample } from '../../base/metrics/family.ts';
+import { one, type Sample } from '@portolan/kernel/base/metrics/family.ts';
 import type { WatchStats } from '../../kube/api/list-watch/state.ts';
 import type { Stats } from '../stats.ts';
 import { type Metric, seconds } from './metric.ts';

@@ -1,7 +1,7 @@
 /**
  * Metrics of names from etcd.
  */
-import { one } from '../../base/metrics/family.ts';
+import { one } from '@portolan/kernel/base/metrics/family.ts';
 import type { Metric } from './metric.ts';
 
 export const ETCD_METRICS: readonly Metric[] = [

@@ -1,7 +1,7 @@
 /**
  * Metrics of files: the query log, manifests and the snapshot.
  */
-import { one } from '../../base/metrics/family.ts';
+import { one } from '@portolan/kernel/base/metrics/family.ts';
 import { type Metric, seconds } from './metric.ts';
 
 export const FILE_METRICS: readonly Metric[] = [

@@ -1,7 +1,7 @@
 /**
  * Findings of the server about itself and its cluster.
  */
-import { one } from '../../base/metrics/family.ts';
+import { one } from '@portolan/kernel/base/metrics/family.ts';
 import type { Metric } from './metric.ts';
 
 /** Namespaces with a series of their own: those that came first, so that no series ends. */

@@ -1,6 +1,6 @@
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
 import { expect, it } from 'vitest';
-import { MetricRegistry } from '../../base/metrics/registry.ts';
-import { writeSortedFamilies } from '../../base/metrics/text-format.ts';
 import { FORMER_NAMES } from '../../config/server/former-names.ts';
 import { formerFamilies } from './former-names.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The metrics of CoreDNS under former names and labels, for dashboards that still use them.
  */
-import type { MetricFamily, Sample } from '../../base/metrics/family.ts';
+import type { MetricFamily, Sample } from '@portolan/kernel/base/metrics/family.ts';
 import type { FormerNames } from '../../config/server/former-names.ts';
 
 interface Former {

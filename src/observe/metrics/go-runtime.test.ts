@@ -1,6 +1,6 @@
+import { writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it } from 'vitest';
-import { writeSortedFamilies } from '../../base/metrics/text-format.ts';
-import { waitUntil } from '../../base/testing/wait-until.ts';
 import { GoRuntimeMetrics } from './go-runtime.ts';
 
 it('has the families that dashboards show of the run time', () => {

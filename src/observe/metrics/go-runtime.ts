@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
-import { type MetricFamily, type Sample, singleFamily } from '../../base/metrics/family.ts';
+import { type MetricFamily, type Sample, singleFamily } from '@portolan/kernel/base/metrics/family.ts';
 
 const QUANTILES = [0, 0.25, 0.5, 0.75, 1];
 /** Collections that the quantiles are about. */

@@ -3,8 +3,8 @@
  *
  * An unavailable value has no sample, because absent differs from zero.
  */
-import { SeriesTable } from '../../base/metrics/counted-families.ts';
-import type { MetricFamily, Sample } from '../../base/metrics/family.ts';
+import { SeriesTable } from '@portolan/kernel/base/metrics/counted-families.ts';
+import type { MetricFamily, Sample } from '@portolan/kernel/base/metrics/family.ts';
 import type { Stats } from '../stats.ts';
 
 export interface Metric extends Pick<MetricFamily, 'name' | 'help'> {

@@ -2,9 +2,9 @@
  * Metrics of the process, under the standard names of exporters.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { maxDescriptors } from '../../base/descriptors.ts';
-import { countLostLines } from '../../base/log-output.ts';
-import { type MetricFamily, one, type Sample } from '../../base/metrics/family.ts';
+import { maxDescriptors } from '@portolan/kernel/base/descriptors.ts';
+import { countLostLines } from '@portolan/kernel/base/log-output.ts';
+import { type MetricFamily, one, type Sample } from '@portolan/kernel/base/metrics/family.ts';
 import type { Metric } from './metric.ts';
 
 /** These metrics do not need a server's statistics, so other programs have them too. */

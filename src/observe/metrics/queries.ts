@@ -3,7 +3,7 @@
  */
 
 import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
-import { one } from '../../base/metrics/family.ts';
+import { one } from '@portolan/kernel/base/metrics/family.ts';
 import { METRICS_NAMES } from '../../kube/names/outcomes.ts';
 import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';
 import type { Metric } from './metric.ts';

@@ -1,9 +1,9 @@
 import { TYPE } from '@portolan/dns/types.ts';
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RESOLVER_OUTCOME } from '@portolan/kernel/chain/outcomes.ts';
 import { expect, it } from 'vitest';
-import { ItemFence } from '../../base/item-fence.ts';
-import { silentLog } from '../../base/log.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
 import { NO_DROPS } from '../http-connections.ts';
 import type { Stats } from '../stats.ts';

@@ -1,8 +1,8 @@
 /**
  * The metrics of a server. Values are read at each scrape and counted elsewhere.
  */
-import type { MetricFamily } from '../../base/metrics/family.ts';
-import { writeFamilies, writeSortedFamilies } from '../../base/metrics/text-format.ts';
+import type { MetricFamily } from '@portolan/kernel/base/metrics/family.ts';
+import { writeFamilies, writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
 import type { Stats } from '../stats.ts';
 import { METRICS } from './all.ts';
 import { type Metric, readMetric } from './metric.ts';

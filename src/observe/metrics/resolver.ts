@@ -3,8 +3,8 @@
  */
 
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
-import { distributionSamples, one, type Sample } from '../../base/metrics/family.ts';
-import { RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
+import { distributionSamples, one, type Sample } from '@portolan/kernel/base/metrics/family.ts';
+import { RESOLVER_OUTCOME } from '@portolan/kernel/chain/outcomes.ts';
 import type { Stats } from '../stats.ts';
 import type { Metric } from './metric.ts';
 

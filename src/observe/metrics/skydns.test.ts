@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { RCODE, TYPE } from '@portolan/dns/types.ts';
+import { writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
+import { parsePrometheusText, seriesKey } from '@portolan/kernel/base/testing/prometheus-text.ts';
+import { CHAIN_OUTCOME, RESOLVER_OUTCOME } from '@portolan/kernel/chain/outcomes.ts';
+import { CounterSums, type QueryCounts } from '@portolan/kernel/table/counter-sums.ts';
+import { Counters } from '@portolan/kernel/table/counters.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { writeSortedFamilies } from '../../base/metrics/text-format.ts';
-import { parsePrometheusText, seriesKey } from '../../base/testing/prometheus-text.ts';
-import { CHAIN_OUTCOME, RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
-import { CounterSums, type QueryCounts } from '../../table/counter-sums.ts';
-import { Counters } from '../../table/counters.ts';
-import { TableWriter } from '../../table/writer.ts';
 import { skyDnsFamilies } from './skydns.ts';
 
 const write = (...[names, counts]: Parameters<typeof skyDnsFamilies>): string =>

@@ -10,12 +10,12 @@ import {
   distributionSamples,
   type MetricFamily,
   type Sample,
-} from '../../base/metrics/family.ts';
-import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
+} from '@portolan/kernel/base/metrics/family.ts';
+import { CHAIN_OUTCOME } from '@portolan/kernel/chain/outcomes.ts';
+import { DURATION_BOUNDS, SIZE_BOUNDS } from '@portolan/kernel/table/counted.ts';
+import type { AnswerGroup, QueryCounts } from '@portolan/kernel/table/counter-sums.ts';
+import { NO_OUTCOME } from '@portolan/kernel/table/outcomes.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
-import { DURATION_BOUNDS, SIZE_BOUNDS } from '../../table/counted.ts';
-import type { AnswerGroup, QueryCounts } from '../../table/counter-sums.ts';
-import { NO_OUTCOME } from '../../table/outcomes.ts';
 
 export interface SkyDnsNames {
   /** The first two parts of each name; empty parts are left out. */

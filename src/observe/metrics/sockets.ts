@@ -2,8 +2,8 @@
  * Metrics of sockets and threads: packets, connections, drops and errors.
  */
 
-import { one } from '../../base/metrics/family.ts';
-import type { ReaderCounters } from '../../listen/reader-counters.ts';
+import { one } from '@portolan/kernel/base/metrics/family.ts';
+import type { ReaderCounters } from '@portolan/kernel/listen/reader-counters.ts';
 import { DROP_REASONS } from '../http-connections.ts';
 import type { Stats } from '../stats.ts';
 import type { Metric } from './metric.ts';

@@ -2,9 +2,9 @@
  * Sends records of one signal to a collector, by OTLP over HTTP: in batches, one request at a time, in bounded memory. What a collector
  * does never delays a query; records that it does not take are counted.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { OtlpSignal } from '../../config/otlp/otlp-settings.ts';
 import { encodeOtlp, type Origin, type RecordsOf } from './otlp-message.ts';
 

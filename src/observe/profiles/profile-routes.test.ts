@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { ProfileData } from './profile-message.ts';
 import { profileRoutes, type TakeProfile } from './profile-routes.ts';
 import { profileCpu, profileHeap, readCpuProfile } from './v8-profiles.ts';

@@ -1,7 +1,7 @@
 /**
  * `/debug/pprof/`: profiles of the main thread over HTTP, at the paths of Go's package net/http/pprof.
  */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../http-route.ts';
 import { encodeProfile, type ProfileData } from './profile-message.ts';
 

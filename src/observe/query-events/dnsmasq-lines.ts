@@ -15,8 +15,8 @@ import {
   type ResourceRecord,
   TYPE,
 } from '@portolan/dns/types.ts';
-import type { Log } from '../../base/log.ts';
-import type { EventView } from '../../listen/query-events/event-reader.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { EventView } from '@portolan/kernel/listen/query-events/event-reader.ts';
 import type { EventLines, LineCollector, QueryLine } from './event-lines.ts';
 
 /** The source of an answer; `config` includes hosts files. */

@@ -1,11 +1,9 @@
 import { formatAddress } from '@portolan/dns/address.ts';
 import { className, opcodeName, rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { readName } from '@portolan/dns/name-wire.ts';
-import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import { formatElapsed } from '../../base/duration.ts';
-import type { LogFields } from '../../base/log.ts';
-import { copyEvent, EventView, type QueryEvent } from '../../listen/query-events/event-reader.ts';
+import { formatElapsed } from '@portolan/kernel/base/duration.ts';
+import type { LogFields } from '@portolan/kernel/base/log.ts';
+import { copyEvent, EventView, type QueryEvent } from '@portolan/kernel/listen/query-events/event-reader.ts';
 import {
   EVENT_MODE,
   FLAG,
@@ -13,9 +11,11 @@ import {
   setEventMode,
   viewEventRing,
   WORD,
-} from '../../listen/query-events/event-ring.ts';
-import { QueryEventWriter } from '../../listen/query-events/event-writer.ts';
-import { ENDPOINTS_ARE_IPV6 } from '../../socket/endpoints.ts';
+} from '@portolan/kernel/listen/query-events/event-ring.ts';
+import { QueryEventWriter } from '@portolan/kernel/listen/query-events/event-writer.ts';
+import { ENDPOINTS_ARE_IPV6 } from '@portolan/kernel/socket/endpoints.ts';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
 import { renderLine } from '../log.ts';
 import { EventFormat } from './event-format.ts';
 import type { EventExplanation } from './explained-event.ts';

@@ -7,9 +7,9 @@ import { className, opcodeName, rcodeName, typeName } from '@portolan/dns/mnemon
 import { addName, NAME_TEXT } from '@portolan/dns/name-text.ts';
 import { TextBuffer } from '@portolan/dns/text-buffer.ts';
 import { CLASS, OPCODE } from '@portolan/dns/types.ts';
-import { formatElapsed } from '../../base/duration.ts';
+import { formatElapsed } from '@portolan/kernel/base/duration.ts';
+import type { EventView } from '@portolan/kernel/listen/query-events/event-reader.ts';
 import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
-import type { EventView } from '../../listen/query-events/event-reader.ts';
 import type { EventExplanation } from './explained-event.ts';
 
 interface EventField {

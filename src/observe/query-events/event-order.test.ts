@@ -1,8 +1,8 @@
+import { QueryEventReader } from '@portolan/kernel/listen/query-events/event-reader.ts';
+import { EVENT_MODE } from '@portolan/kernel/listen/query-events/event-ring.ts';
+import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { QueryEventReader } from '../../listen/query-events/event-reader.ts';
-import { EVENT_MODE } from '../../listen/query-events/event-ring.ts';
-import { QueryEventRings } from '../../listen/query-events/event-rings.ts';
 import { EventOrder, ORDER_WINDOW, type OrderedEvents } from './event-order.ts';
 
 const QUERY = Uint8Array.from([0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0x61, 0, 0, 1, 0, 1]);

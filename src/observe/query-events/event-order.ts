@@ -2,8 +2,8 @@
  * Sorts query events of several rings by time: an event waits until earlier events of other rings must have arrived. Their records are copied
  * as they are, so that rings have room and nothing is made of an event that has no line.
  */
-import { EventView } from '../../listen/query-events/event-reader.ts';
-import type { EventRecords } from '../../listen/query-events/event-ring.ts';
+import { EventView } from '@portolan/kernel/listen/query-events/event-reader.ts';
+import type { EventRecords } from '@portolan/kernel/listen/query-events/event-ring.ts';
 
 /** Milliseconds that an event waits for earlier ones of other rings. */
 export const ORDER_WINDOW = 10;

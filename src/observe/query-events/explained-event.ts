@@ -2,7 +2,7 @@
  * What the main thread knows of an answer: where it came from, and why it has no records. The thread of the query log asks for it, at
  * most for a few questions at a time, so that a flood of names does not keep the main thread from answering.
  */
-import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
+import type { QueryEvent } from '@portolan/kernel/listen/query-events/event-reader.ts';
 
 /** The parts of an event that an explanation depends on. */
 export type ExplainedEvent = Pick<

@@ -3,7 +3,7 @@
  * reported; only the writing thread waits.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { findErrorCode } from '../../base/system-errors.ts';
+import { findErrorCode } from '@portolan/kernel/base/system-errors.ts';
 
 /** Milliseconds between attempts to write to a full pipe, and the number of attempts. */
 const PAUSE = 10;

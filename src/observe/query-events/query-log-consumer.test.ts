@@ -1,11 +1,11 @@
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { encodeName, parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
+import { QueryEventReader } from '@portolan/kernel/listen/query-events/event-reader.ts';
+import { EVENT_MODE } from '@portolan/kernel/listen/query-events/event-ring.ts';
+import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
 import { describe, expect, it } from 'vitest';
 import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
-import { QueryEventReader } from '../../listen/query-events/event-reader.ts';
-import { EVENT_MODE } from '../../listen/query-events/event-ring.ts';
-import { QueryEventRings } from '../../listen/query-events/event-rings.ts';
 import type { LineRules, QueryLine } from './event-lines.ts';
 import type { ExplainEvents } from './explained-event.ts';
 import { QueryLogConsumer } from './query-log-consumer.ts';

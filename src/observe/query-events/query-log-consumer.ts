@@ -2,9 +2,10 @@
  * Turns the events and notes of all rings into lines: drains, sorts by time, selects and formats them. Events may have a line of the
  * query log, and lines of the server's own log.
  */
+
+import { type EventView, QueryEventReader } from '@portolan/kernel/listen/query-events/event-reader.ts';
+import { sharedMonotonic } from '@portolan/kernel/listen/query-events/event-ring.ts';
 import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
-import { type EventView, QueryEventReader } from '../../listen/query-events/event-reader.ts';
-import { sharedMonotonic } from '../../listen/query-events/event-ring.ts';
 import { CoreDnsLines } from './coredns-lines.ts';
 import { DnsmasqLines } from './dnsmasq-lines.ts';
 import { EventFormat } from './event-format.ts';

@@ -3,7 +3,7 @@
  * log to the main thread, which has the log.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { describeError } from '../../base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
 import type { QueryLine } from './event-lines.ts';
 import type { ExplainEvents, ExplainedEvent } from './explained-event.ts';

@@ -1,7 +1,7 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { QueryEventRings } from '../../listen/query-events/event-rings.ts';
 import type { QueryLine } from './event-lines.ts';
 import { COREDNS_NOTES, QueryLog } from './query-log.ts';
 

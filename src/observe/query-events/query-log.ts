@@ -5,13 +5,13 @@
  * Threads that answer only append events to their rings. While nobody wants lines, the thread does not exist and nothing is appended.
  */
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { RateLimitedWarnings } from '@portolan/kernel/base/rate-limited-warning.ts';
+import { QueryEventReader } from '@portolan/kernel/listen/query-events/event-reader.ts';
+import { EVENT_MODE } from '@portolan/kernel/listen/query-events/event-ring.ts';
+import type { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
 import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
-import { QueryEventReader } from '../../listen/query-events/event-reader.ts';
-import { EVENT_MODE } from '../../listen/query-events/event-ring.ts';
-import type { QueryEventRings } from '../../listen/query-events/event-rings.ts';
 import type { LineRules, QueryLine } from './event-lines.ts';
 import type { ExplainEvents, ExplainedEvent } from './explained-event.ts';
 import type { QueryLogOrder, QueryLogReport, QueryLogThreadData } from './query-log-thread.ts';

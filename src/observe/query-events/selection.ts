@@ -5,8 +5,8 @@
 import { matchRanges } from '@portolan/dns/address-range.ts';
 import { encodeName } from '@portolan/dns/name.ts';
 import { isWithinZone } from '@portolan/dns/name-text.ts';
+import type { EventView } from '@portolan/kernel/listen/query-events/event-reader.ts';
 import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
-import type { EventView } from '../../listen/query-events/event-reader.ts';
 
 const RCODE_MASK = 0x0f;
 

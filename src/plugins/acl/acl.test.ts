@@ -1,9 +1,9 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { TYPE } from '@portolan/dns/types.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { CLIENT, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { describe, expect, it } from 'vitest';
-import { MetricRegistry } from '../../base/metrics/registry.ts';
-import type { Answer } from '../../chain/answer.ts';
-import { CLIENT, makeQuery } from '../../chain/testing/queries.ts';
 import { Acl } from './acl.ts';
 import type { AclPolicy } from './options.ts';
 

@@ -7,14 +7,14 @@ import { type AddressMatch, matchRanges } from '@portolan/dns/address-range.ts';
 import { EXTENDED_ERROR, extendedError } from '@portolan/dns/extended-error.ts';
 import { parentOf } from '@portolan/dns/name.ts';
 import { type NameKey, RCODE } from '@portolan/dns/types.ts';
-import type { MetricRegistry } from '../../base/metrics/registry.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { CountFamily } from '../../chain/handler-counts.ts';
-import { isWithinAny, type Match, type Questions } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import type { Plugin } from '../../contract/plugin.ts';
+import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { CountFamily } from '@portolan/kernel/chain/handler-counts.ts';
+import { isWithinAny, type Match, type Questions } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { EMPTY_ANSWER } from '@portolan/kernel/chain/whole-answer.ts';
+import type { Plugin } from '@portolan/kernel/contract/plugin.ts';
 import type { AclOptions, AclPolicy, AclRule } from './options.ts';
 
 interface CompiledRule {

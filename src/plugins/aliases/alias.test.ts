@@ -1,9 +1,9 @@
 import { RCODE } from '@portolan/dns/types.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { addresses, alias, denial, makeQuery, told } from '@portolan/kernel/chain/testing/queries.ts';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import type { Answer } from '../../chain/answer.ts';
-import { addresses, alias, denial, makeQuery, told } from '../../chain/testing/queries.ts';
 import { createAliasFollower } from './alias.ts';
 
 /** Follows aliases among these answers, by name; all other names are refused. */

@@ -1,8 +1,8 @@
 import { presentRecord } from '@portolan/dns/present.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { addresses, denial, makeQuery, told } from '@portolan/kernel/chain/testing/queries.ts';
+import { wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../chain/answer.ts';
-import { addresses, denial, makeQuery, told } from '../../chain/testing/queries.ts';
-import { wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { createAnyHandler } from './any.ts';
 
 const passed: Answer = { kind: 'drop' };

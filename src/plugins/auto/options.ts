@@ -3,7 +3,7 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Pattern } from '../../base/pattern.ts';
+import type { Pattern } from '@portolan/kernel/base/pattern.ts';
 
 export interface AutoOptions {
   /** Names outside these zones go to the next handler. */

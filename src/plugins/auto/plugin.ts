@@ -1,9 +1,9 @@
 /**
  * `auto`: zones from all files of a folder.
  */
-import { Pattern } from '../../base/pattern.ts';
+import { Pattern } from '@portolan/kernel/base/pattern.ts';
+import { ANSWER_TABLE, PLAN } from '@portolan/kernel/contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { ANSWER_TABLE, PLAN } from '../../contract/services.ts';
 import { type DirectiveContext, type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';

@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { tryParseKey } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import { describeError } from '../../base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { AutoOptions } from './options.ts';
 
 export interface FoundZone {

@@ -15,17 +15,17 @@ import {
   type ResourceRecord,
   TYPE,
 } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Chain, Handler, Next } from '../../chain/handler.ts';
-import { CountFamily } from '../../chain/handler-counts.ts';
-import { isWithinAny, missingNamesWithin, NO_QUESTIONS } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
-import type { Plugin, PluginContext } from '../../contract/plugin.ts';
-import { isLeftToChain, type RestoredDeviations } from '../../deviations/table.ts';
-import { parseSearchDomains } from '../../forward/resolv-conf.ts';
-import type { PublicationId } from '../../table/types.ts';
-import type { TableWriter } from '../../table/writer.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
+import { CountFamily } from '@portolan/kernel/chain/handler-counts.ts';
+import { isWithinAny, missingNamesWithin, NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { isResponse, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import type { Plugin, PluginContext } from '@portolan/kernel/contract/plugin.ts';
+import { isLeftToChain, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
+import { parseSearchDomains } from '@portolan/kernel/forward/resolv-conf.ts';
+import type { PublicationId } from '@portolan/kernel/table/types.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { Acl } from '../acl/acl.ts';
 import { Kubernetai } from '../kubernetai/kubernetai-plugin.ts';
 import { Kubernetes } from '../kubernetes/kubernetes-plugin.ts';

@@ -4,11 +4,11 @@
 
 import { parseAddress } from '@portolan/dns/address.ts';
 import { encodeName } from '@portolan/dns/name.ts';
-import type { Log } from '../../base/log.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { SearchLists } from '@portolan/kernel/table/search-lists.ts';
+import type { PublicationId } from '@portolan/kernel/table/types.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import type { PodSearches } from '../../kube/names/pod-searches.ts';
-import { SearchLists } from '../../table/search-lists.ts';
-import type { PublicationId } from '../../table/types.ts';
-import type { TableWriter } from '../../table/writer.ts';
 import type { ClusterSearch } from './cluster-search.ts';
 
 export interface PublishedListsDependencies {

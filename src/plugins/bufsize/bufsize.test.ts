@@ -1,5 +1,5 @@
+import { addresses, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { expect, it } from 'vitest';
-import { addresses, makeQuery } from '../../chain/testing/queries.ts';
 import { createBufsizeHandler } from './plugin.ts';
 
 const edns = { version: 0, udpSize: 4096, dnssecOk: true, extendedRcode: 0, options: [] };

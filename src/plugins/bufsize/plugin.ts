@@ -1,8 +1,8 @@
 /**
  * `bufsize`: keeps responses small enough that they are not fragmented. The configured UDP size replaces a larger one in a query.
  */
-import type { Handler } from '../../chain/handler.ts';
-import { NO_QUESTIONS } from '../../chain/match.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseInteger } from '../../corefile/directive/go-values.ts';

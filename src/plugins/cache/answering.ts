@@ -4,13 +4,13 @@
  * An expired answer may be served stale (RFC 8767). The query for it asks the handlers behind for a new one. If they fail, or take longer
  * than a client should wait, the client gets the stale answer.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Next } from '../../chain/handler.ts';
-import type { Look } from '../../chain/look.ts';
-import type { Query } from '../../chain/query.ts';
-import type { QuestionKey } from '../../forward/question-key.ts';
-import { QuestionTable } from '../../forward/question-table.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Next } from '@portolan/kernel/chain/handler.ts';
+import type { Look } from '@portolan/kernel/chain/look.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import type { QuestionKey } from '@portolan/kernel/forward/question-key.ts';
+import { QuestionTable } from '@portolan/kernel/forward/question-table.ts';
 import type { CacheAnswers, FoundAnswer, Refreshed, RefreshReason } from './cache-answers.ts';
 
 /** A question that is asked again for a cached answer. */

@@ -3,7 +3,7 @@
  */
 
 import type { ResourceRecord } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
 
 /** @param most seconds; the cached form of the answer keeps its own TTLs */
 export function boundTtls(answer: Answer, most: number): Answer {

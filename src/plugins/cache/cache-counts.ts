@@ -3,10 +3,10 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { MetricRegistry } from '../../base/metrics/registry.ts';
-import type { HitCounts } from '../../chain/handler.ts';
-import { CountFamily, type HandlerCount } from '../../chain/handler-counts.ts';
-import type { Query, QuerySite } from '../../chain/query.ts';
+import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import type { HitCounts } from '@portolan/kernel/chain/handler.ts';
+import { CountFamily, type HandlerCount } from '@portolan/kernel/chain/handler-counts.ts';
+import type { Query, QuerySite } from '@portolan/kernel/chain/query.ts';
 
 /** Answers with records, and all others. */
 export type CacheKind = keyof HitCounts;

@@ -1,11 +1,11 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import { CACHE_OUTCOMES } from '@portolan/kernel/chain/outcomes.ts';
+import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
+import { toCachedQuestion } from '@portolan/kernel/forward/question-key.ts';
+import { writeAnswerBody } from '@portolan/kernel/table/answer-body.ts';
+import { CACHED } from '@portolan/kernel/table/layout.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { expect, it } from 'vitest';
-import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
-import { makeQuery } from '../../chain/testing/queries.ts';
-import { toCachedQuestion } from '../../forward/question-key.ts';
-import { writeAnswerBody } from '../../table/answer-body.ts';
-import { CACHED } from '../../table/layout.ts';
-import { TableWriter } from '../../table/writer.ts';
 import { CacheStore, type ReaderEntry } from './cache-store.ts';
 
 const TTL = 60;

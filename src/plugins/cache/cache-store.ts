@@ -8,14 +8,14 @@
 
 import { encodeName } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { WholeAnswer } from '../../chain/answer.ts';
-import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
-import { isReadAsStored } from '../../chain/whole-answer.ts';
-import { type QuestionKey, toCachedQuestion } from '../../forward/question-key.ts';
-import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
-import { writeAnswerBody } from '../../table/answer-body.ts';
-import type { CachedAnswer, CachedEntry, ViewId, ViewSettings } from '../../table/types.ts';
-import type { TableWriter } from '../../table/writer.ts';
+import type { WholeAnswer } from '@portolan/kernel/chain/answer.ts';
+import { CACHE_OUTCOMES } from '@portolan/kernel/chain/outcomes.ts';
+import { isReadAsStored } from '@portolan/kernel/chain/whole-answer.ts';
+import { type QuestionKey, toCachedQuestion } from '@portolan/kernel/forward/question-key.ts';
+import type { FillConsumer } from '@portolan/kernel/forward/reader-path/fill-ring.ts';
+import { writeAnswerBody } from '@portolan/kernel/table/answer-body.ts';
+import type { CachedAnswer, CachedEntry, ViewId, ViewSettings } from '@portolan/kernel/table/types.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import type { CacheKind } from './cache-counts.ts';
 import { PlaceRing } from './place-ring.ts';
 

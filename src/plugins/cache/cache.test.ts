@@ -1,14 +1,14 @@
 import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { OPCODE, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import type { Answer, WholeAnswer } from '@portolan/kernel/chain/answer.ts';
+import { Query } from '@portolan/kernel/chain/query.ts';
+import { CLIENT, makeQuery, record, SOA } from '@portolan/kernel/chain/testing/queries.ts';
+import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
+import { toCachedQuestion } from '@portolan/kernel/forward/question-key.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { describe, expect, it } from 'vitest';
-import { MetricRegistry } from '../../base/metrics/registry.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import type { Answer, WholeAnswer } from '../../chain/answer.ts';
-import { Query } from '../../chain/query.ts';
-import { CLIENT, makeQuery, record, SOA } from '../../chain/testing/queries.ts';
-import { NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
-import { toCachedQuestion } from '../../forward/question-key.ts';
-import { TableWriter } from '../../table/writer.ts';
 import { Cache } from './cache.ts';
 import type { CacheServeStale, CoreDnsCacheRules } from './options.ts';
 

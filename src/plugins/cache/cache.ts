@@ -3,14 +3,14 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { AnswerKeeper } from '../../chain/handed-answer.ts';
-import type { Chain, Handler, Next } from '../../chain/handler.ts';
-import { NO_QUESTIONS } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import { KEPT_REPLIES } from '../../chain/reader-forwarding.ts';
-import type { Plugin, PluginStats } from '../../contract/plugin.ts';
-import { toCachedQuestion } from '../../forward/question-key.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { AnswerKeeper } from '@portolan/kernel/chain/handed-answer.ts';
+import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
+import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { KEPT_REPLIES } from '@portolan/kernel/chain/reader-forwarding.ts';
+import type { Plugin, PluginStats } from '@portolan/kernel/contract/plugin.ts';
+import { toCachedQuestion } from '@portolan/kernel/forward/question-key.ts';
 import { Answering } from './answering.ts';
 import { boundTtls } from './bound-ttls.ts';
 import type { CacheAnswers, FoundAnswer } from './cache-answers.ts';

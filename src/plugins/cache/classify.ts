@@ -13,9 +13,9 @@ import {
   type ResourceRecord,
   TYPE,
 } from '@portolan/dns/types.ts';
-import type { WholeAnswer } from '../../chain/answer.ts';
-import type { Query } from '../../chain/query.ts';
-import type { TtlBounds } from '../../forward/caching/answer-form.ts';
+import type { WholeAnswer } from '@portolan/kernel/chain/answer.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import type { TtlBounds } from '@portolan/kernel/forward/caching/answer-form.ts';
 import type { CoreDnsCacheRules } from './options.ts';
 
 /**

@@ -6,16 +6,16 @@ import { HEADER_OCTETS } from '@portolan/dns/header.ts';
 import { LOWER_CASE, MAX_NAME_OCTETS } from '@portolan/dns/label.ts';
 import { MAX_UDP_SIZE } from '@portolan/dns/response-size.ts';
 import type { WireName } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import { RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
-import type { AnswerForm } from '../../forward/caching/answer-form.ts';
-import type { CachingRules } from '../../forward/caching/caching-rules.ts';
-import { RawAnswer, type RawQuery } from '../../forward/caching/raw-answer.ts';
-import type { ForwardQuestion } from '../../forward/forwarder.ts';
-import { questionOfFill } from '../../forward/reader-path/fill-question.ts';
-import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
-import { RawReply } from '../../forward/transport/raw-reply.ts';
-import type { TableWriter } from '../../table/writer.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { RESOLVER_OUTCOME } from '@portolan/kernel/chain/outcomes.ts';
+import type { AnswerForm } from '@portolan/kernel/forward/caching/answer-form.ts';
+import type { CachingRules } from '@portolan/kernel/forward/caching/caching-rules.ts';
+import { RawAnswer, type RawQuery } from '@portolan/kernel/forward/caching/raw-answer.ts';
+import type { ForwardQuestion } from '@portolan/kernel/forward/forwarder.ts';
+import { questionOfFill } from '@portolan/kernel/forward/reader-path/fill-question.ts';
+import type { FillConsumer } from '@portolan/kernel/forward/reader-path/fill-ring.ts';
+import { RawReply } from '@portolan/kernel/forward/transport/raw-reply.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 
 /** The query of a reader, in wire form. */
 interface WaitingQuery extends RawQuery {

@@ -1,9 +1,9 @@
 /**
  * How popular questions with cached answers are, and when their answers may be refreshed again. Only some rules need it.
  */
-import { type QuestionKey, toCachedQuestion } from '../../forward/question-key.ts';
-import { type QuestionText, textOfQuestion } from '../../forward/question-text.ts';
-import type { CachedEntry } from '../../table/types.ts';
+import { type QuestionKey, toCachedQuestion } from '@portolan/kernel/forward/question-key.ts';
+import { type QuestionText, textOfQuestion } from '@portolan/kernel/forward/question-text.ts';
+import type { CachedEntry } from '@portolan/kernel/table/types.ts';
 
 /** Times in milliseconds of the monotonic clock. */
 interface Known {

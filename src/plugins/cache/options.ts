@@ -3,7 +3,7 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { CachingRules } from '../../forward/caching/caching-rules.ts';
+import type { CachingRules } from '@portolan/kernel/forward/caching/caching-rules.ts';
 
 export type CacheRules = CoreDnsCacheRules | OwnRules;
 

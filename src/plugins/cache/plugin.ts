@@ -4,11 +4,11 @@
 
 import { ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import { rotateAddresses } from '../../chain/handler.ts';
-import type { Query } from '../../chain/query.ts';
+import { rotateAddresses } from '@portolan/kernel/chain/handler.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { ofKind } from '@portolan/kernel/contract/plugin.ts';
+import { ANSWER_TABLE, BLOCK, FORWARDING, PLAN } from '@portolan/kernel/contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { ofKind } from '../../contract/plugin.ts';
-import { ANSWER_TABLE, BLOCK, FORWARDING, PLAN } from '../../contract/services.ts';
 import { type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';

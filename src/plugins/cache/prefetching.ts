@@ -5,14 +5,14 @@
  */
 
 import { decodeName } from '@portolan/dns/name-wire.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import { createOwnQuery } from '../../chain/own-query.ts';
-import type { Query, QuerySite } from '../../chain/query.ts';
-import { isWorthPrefetching } from '../../forward/caching/expiry.ts';
-import type { QuestionKey } from '../../forward/question-key.ts';
-import { QuestionTable } from '../../forward/question-table.ts';
-import type { CachedEntry } from '../../table/types.ts';
-import type { TableWriter } from '../../table/writer.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { createOwnQuery } from '@portolan/kernel/chain/own-query.ts';
+import type { Query, QuerySite } from '@portolan/kernel/chain/query.ts';
+import { isWorthPrefetching } from '@portolan/kernel/forward/caching/expiry.ts';
+import type { QuestionKey } from '@portolan/kernel/forward/question-key.ts';
+import { QuestionTable } from '@portolan/kernel/forward/question-table.ts';
+import type { CachedEntry } from '@portolan/kernel/table/types.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 
 export interface PrefetchingOptions {
   readonly table: Pick<TableWriter, 'scanCached'>;

@@ -1,5 +1,5 @@
+import { addresses, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { expect, it } from 'vitest';
-import { addresses, makeQuery } from '../../chain/testing/queries.ts';
 import { createCancelHandler } from './plugin.ts';
 
 it('leaves queries and answers alone, as it does in CoreDNS', async () => {

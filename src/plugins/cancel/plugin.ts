@@ -4,8 +4,8 @@
  * In CoreDNS the plugin sets a deadline that only plugins which ask other servers read, and `forward` has its own timeouts. So the
  * deadline changes no answer in CoreDNS, and none here.
  */
-import type { Handler } from '../../chain/handler.ts';
-import { NO_QUESTIONS } from '../../chain/match.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 

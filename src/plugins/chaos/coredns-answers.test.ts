@@ -1,9 +1,9 @@
 import { presentRecord } from '@portolan/dns/present.ts';
 import { CLASS } from '@portolan/dns/types.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
+import { wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
 import { expect, it } from 'vitest';
-import type { Answer } from '../../chain/answer.ts';
-import { makeQuery } from '../../chain/testing/queries.ts';
-import { wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { createChaosHandler } from './chaos.ts';
 import { answerAsCoreDns } from './coredns-answers.ts';
 import type { CoreDnsIdentity } from './options.ts';

@@ -1,7 +1,7 @@
 import { CLASS } from '@portolan/dns/types.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { makeQuery, told } from '@portolan/kernel/chain/testing/queries.ts';
 import { expect, it } from 'vitest';
-import type { Answer } from '../../chain/answer.ts';
-import { makeQuery, told } from '../../chain/testing/queries.ts';
 import { createChaosHandler } from './chaos.ts';
 import { answerAsDnsmasq } from './dnsmasq-answers.ts';
 import type { DnsmasqIdentity } from './options.ts';

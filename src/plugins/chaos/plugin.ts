@@ -2,9 +2,9 @@
  * `chaos`: describes the server in class CHAOS. A block without it refuses that class.
  */
 import { hostname } from 'node:os';
+import type { PluginContext } from '@portolan/kernel/contract/plugin.ts';
+import { ANSWER_TABLE, FORWARDING, PLAN, QUERY_COUNTS } from '@portolan/kernel/contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import type { PluginContext } from '../../contract/plugin.ts';
-import { ANSWER_TABLE, FORWARDING, PLAN, QUERY_COUNTS } from '../../contract/services.ts';
 import { COREDNS_VERSION } from '../../corefile/coredns-version.ts';
 import { Cache } from '../cache/cache.ts';
 import { type ChaosAnswers, createChaosHandler } from './chaos.ts';

@@ -3,8 +3,8 @@
  */
 
 import { RCODE } from '@portolan/dns/types.ts';
-import type { UpstreamStatistics } from '../../forward/upstream/upstream-statistics.ts';
-import { countAnswered, type QueryCounts } from '../../table/counter-sums.ts';
+import type { UpstreamStatistics } from '@portolan/kernel/forward/upstream/upstream-statistics.ts';
+import { countAnswered, type QueryCounts } from '@portolan/kernel/table/counter-sums.ts';
 
 export interface ServerStatistics {
   /** `127.0.0.1#53`. */

@@ -1,9 +1,8 @@
 import { presentRecord } from '@portolan/dns/present.ts';
 import { RCODE } from '@portolan/dns/types.ts';
-import { describe, expect, it } from 'vitest';
-import { MetricRegistry } from '../../base/metrics/registry.ts';
-import type { Answer } from '../../chain/answer.ts';
-import { type Client, Query } from '../../chain/query.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { type Client, Query } from '@portolan/kernel/chain/query.ts';
 import {
   addresses,
   alias,
@@ -12,8 +11,9 @@ import {
   QUERY_HEADER,
   record,
   SOA,
-} from '../../chain/testing/queries.ts';
-import { EMPTY_ANSWER, wholeAnswerOf } from '../../chain/whole-answer.ts';
+} from '@portolan/kernel/chain/testing/queries.ts';
+import { EMPTY_ANSWER, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { describe, expect, it } from 'vitest';
 import { createDns64Handler, embedAddress } from './dns64.ts';
 import type { Dns64Options } from './options.ts';
 

@@ -5,12 +5,12 @@
 
 import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
 import { CLASS, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
-import type { MetricRegistry } from '../../base/metrics/registry.ts';
-import type { Answer, WholeAnswer } from '../../chain/answer.ts';
-import type { Chain, Handler } from '../../chain/handler.ts';
-import { CountFamily } from '../../chain/handler-counts.ts';
-import { anyName, anyNameByFamily } from '../../chain/match.ts';
-import { EMPTY_ANSWER, isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
+import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import type { Answer, WholeAnswer } from '@portolan/kernel/chain/answer.ts';
+import type { Chain, Handler } from '@portolan/kernel/chain/handler.ts';
+import { CountFamily } from '@portolan/kernel/chain/handler-counts.ts';
+import { anyName, anyNameByFamily } from '@portolan/kernel/chain/match.ts';
+import { EMPTY_ANSWER, isResponse, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
 import type { Dns64Options } from './options.ts';
 
 /** Seconds: the maximum TTL without an SOA record in the denial (RFC 6147 section 5.1.7). */

@@ -3,14 +3,14 @@
  */
 import { hostname } from 'node:os';
 import { encodeMessage } from '@portolan/dns/message.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { Answer } from '../../chain/answer.ts';
-import { describeResponse } from '../../chain/described-response.ts';
-import type { Handler, Next } from '../../chain/handler.ts';
-import { ALL_QUESTIONS } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import type { Transport } from '../../forward/transport/transport.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { describeResponse } from '@portolan/kernel/chain/described-response.ts';
+import type { Handler, Next } from '@portolan/kernel/chain/handler.ts';
+import { ALL_QUESTIONS } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import type { Transport } from '@portolan/kernel/forward/transport/transport.ts';
 import { type AddQueryText, compileLogFormat, describeQuery, formatQuery } from '../log/log-format.ts';
 import type { DnstapOptions, TapOptions } from './options.ts';
 import { TapConnection } from './tap-connection.ts';

@@ -1,7 +1,7 @@
 /**
  * Reads the queries of clients in messages of dnstap that other servers sent.
  */
-import { Cursor } from '../../kube/protobuf/message.ts';
+import { Cursor } from '@portolan/kernel/base/protobuf-message.ts';
 import { TAP_TYPE } from './tap-message.ts';
 
 const DELIMITED = 2;

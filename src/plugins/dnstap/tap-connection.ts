@@ -3,8 +3,8 @@
  * counted, so a slow collector never holds up an answer.
  */
 import { connect, type Socket } from 'node:net';
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import { CONTROL, ControlReader, controlFrame, dataFrame } from './frame-stream.ts';
 import type { TapEndpoint, TapOptions } from './options.ts';
 

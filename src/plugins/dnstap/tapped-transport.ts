@@ -3,13 +3,13 @@
  */
 
 import type { Message } from '@portolan/dns/types.ts';
-import type { QueryMessage } from '../../forward/transport/query-message.ts';
+import type { QueryMessage } from '@portolan/kernel/forward/transport/query-message.ts';
 import type {
   DroppedPackets,
   Exchange,
   ExchangeEvents,
   Transport,
-} from '../../forward/transport/transport.ts';
+} from '@portolan/kernel/forward/transport/transport.ts';
 
 /** Gets the queries to a server, and its replies. */
 export interface ForwardTap {

@@ -1,8 +1,8 @@
 import { presentRecord } from '@portolan/dns/present.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import type { Answer } from '../../chain/answer.ts';
-import { makeQuery } from '../../chain/testing/queries.ts';
 import { Erratic } from './erratic.ts';
 import type { ErraticOptions } from './options.ts';
 

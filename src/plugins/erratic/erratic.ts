@@ -11,12 +11,12 @@ import {
   type ResourceRecord,
   TYPE,
 } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Answer, WholeAnswer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { ALL_QUESTIONS } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import type { Plugin } from '../../contract/plugin.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Answer, WholeAnswer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { ALL_QUESTIONS } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import type { Plugin } from '@portolan/kernel/contract/plugin.ts';
 import type { ErraticOptions } from './options.ts';
 
 /** RFC 5737 and RFC 3849. */

@@ -1,10 +1,10 @@
+import { Pattern } from '@portolan/kernel/base/pattern.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
+import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import { expect, it } from 'vitest';
-import { Pattern } from '../../base/pattern.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import type { Answer } from '../../chain/answer.ts';
-import { makeQuery } from '../../chain/testing/queries.ts';
-import { NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
 import { ErrorsHandler } from './errors.ts';
 import type { ErrorConsolidation } from './options.ts';
 

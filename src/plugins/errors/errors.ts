@@ -8,17 +8,17 @@
 import { presentNameAsGo } from '@portolan/dns/go-name.ts';
 import { typeName } from '@portolan/dns/mnemonics.ts';
 import { toKey } from '@portolan/dns/name.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import { formatGoDuration } from '../../base/duration.ts';
-import { LineLimit } from '../../base/line-limit.ts';
-import type { Log } from '../../base/log.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { NO_QUESTIONS } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import { replyOf } from '../../chain/response.ts';
-import type { QueryLines } from '../../contract/services.ts';
-import type { RestoredDeviations } from '../../deviations/table.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
+import { LineLimit } from '@portolan/kernel/base/line-limit.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { replyOf } from '@portolan/kernel/chain/response.ts';
+import type { QueryLines } from '@portolan/kernel/contract/services.ts';
+import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { ErrorConsolidation, ErrorsOptions } from './options.ts';
 
 export interface ErrorsDependencies {

@@ -1,7 +1,7 @@
 /**
  * How errors of the handlers are logged.
  */
-import type { Pattern } from '../../base/pattern.ts';
+import type { Pattern } from '@portolan/kernel/base/pattern.ts';
 
 export interface ErrorsOptions {
   /** Whether an internal error is logged with its stack. */

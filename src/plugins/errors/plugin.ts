@@ -1,8 +1,9 @@
 /**
  * `errors`: how errors of the handlers are logged.
  */
+
+import { PLAN, QUERY_LINES } from '@portolan/kernel/contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { PLAN, QUERY_LINES } from '../../contract/services.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { compilePattern } from '../../corefile/directive/patterns.ts';

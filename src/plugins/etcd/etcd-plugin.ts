@@ -4,16 +4,16 @@
 
 import { isWithin, joinName } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Handler } from '../../chain/handler.ts';
-import type { PluginInspection } from '../../contract/inspection.ts';
-import { Lasting } from '../../contract/lasting.ts';
-import type { Plugin, PluginContext } from '../../contract/plugin.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
+import { Lasting } from '@portolan/kernel/contract/lasting.ts';
+import type { Plugin, PluginContext } from '@portolan/kernel/contract/plugin.ts';
+import { NO_OUTCOME } from '@portolan/kernel/table/outcomes.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
+import type { Zone } from '@portolan/kernel/zone/zone.ts';
 import { EtcdSource, type EtcdSourceSettings, type EtcdStats } from '../../sources/etcd/etcd-source.ts';
 import { makeCoreDnsRules } from '../../sources/etcd/rules/rules.ts';
-import { NO_OUTCOME } from '../../table/outcomes.ts';
-import type { TableWriter } from '../../table/writer.ts';
-import type { Zone } from '../../zone/zone.ts';
 import { createEtcdHandler } from './etcd.ts';
 import { showEtcdStats } from './etcd-metrics.ts';
 import { inspectEtcd } from './etcd-statistics.ts';

@@ -1,8 +1,8 @@
 /**
  * How the keys of etcd are followed, for readiness and metrics. It is apart from the plugin, whose code servers without etcd do not load.
  */
-import { Capability } from '../../base/capability.ts';
-import type { PluginInspection } from '../../contract/inspection.ts';
+import { Capability } from '@portolan/kernel/base/capability.ts';
+import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
 import type { EtcdStats } from '../../sources/etcd/etcd-source.ts';
 
 export interface EtcdStatistics extends EtcdStats {

@@ -4,20 +4,20 @@
 
 import { toKey } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
-import { describeError } from '../../base/describe-error.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Chain, Handler, Next } from '../../chain/handler.ts';
-import { isWithinAny, joinQuestions, namesWithin, type Questions } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import { replyOf } from '../../chain/response.ts';
-import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
+import { isWithinAny, joinQuestions, namesWithin, type Questions } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { replyOf } from '@portolan/kernel/chain/response.ts';
+import { EMPTY_ANSWER } from '@portolan/kernel/chain/whole-answer.ts';
+import { negativeSoa, type Zone } from '@portolan/kernel/zone/zone.ts';
 import { UNPUBLISHED_TYPES } from '../../sources/etcd/etcd-publication.ts';
 import type { EtcdSource, EvaluatedAnswer } from '../../sources/etcd/etcd-source.ts';
 import type { ServiceLookup } from '../../sources/etcd/names/services.ts';
 import type { OutsideAnswer, OutsideQuestion } from '../../sources/etcd/rules/evaluation.ts';
 import { isReverseZone } from '../../sources/etcd/rules/rules.ts';
 import type { UnlistedLookup } from '../../sources/etcd/unlisted-names.ts';
-import { negativeSoa, type Zone } from '../../zone/zone.ts';
 
 export interface EtcdHandlerOptions {
   readonly source: EtcdSource;

@@ -3,9 +3,9 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
+import { ofKind } from '@portolan/kernel/contract/plugin.ts';
+import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { ofKind } from '../../contract/plugin.ts';
-import { ANSWER_TABLE } from '../../contract/services.ts';
 import { type DirectiveContext, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';

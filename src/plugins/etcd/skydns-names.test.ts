@@ -1,11 +1,11 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { TYPE } from '@portolan/dns/types.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { namesWithin } from '@portolan/kernel/chain/match.ts';
+import { addresses, denial, makeQuery, told } from '@portolan/kernel/chain/testing/queries.ts';
+import { DEFAULT_PUBLICATION } from '@portolan/kernel/table/types.ts';
 import { expect, it } from 'vitest';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { namesWithin } from '../../chain/match.ts';
-import { addresses, denial, makeQuery, told } from '../../chain/testing/queries.ts';
-import { DEFAULT_PUBLICATION } from '../../table/types.ts';
 import { withSkyDnsNames } from './skydns-names.ts';
 
 const key = (name: string) => toKey(parseName(name));

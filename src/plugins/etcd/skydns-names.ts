@@ -5,9 +5,9 @@
 
 import { isWithin, toKey } from '@portolan/dns/name.ts';
 import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { joinQuestions, NO_QUESTIONS, namesWithin, type Questions } from '../../chain/match.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { joinQuestions, NO_QUESTIONS, namesWithin, type Questions } from '@portolan/kernel/chain/match.ts';
 import type { SkyDnsEtcdOptions } from './options.ts';
 
 /** @param zones of the handler */

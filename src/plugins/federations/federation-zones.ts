@@ -1,9 +1,9 @@
 /**
  * The federations that the cluster belongs to. Its knowledge of nodes outlives plans.
  */
-import type { Handler } from '../../chain/handler.ts';
-import { Lasting } from '../../contract/lasting.ts';
-import type { Plugin, PluginContext } from '../../contract/plugin.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { Lasting } from '@portolan/kernel/contract/lasting.ts';
+import type { Plugin, PluginContext } from '@portolan/kernel/contract/plugin.ts';
 import type { WatchStats } from '../../kube/api/list-watch/state.ts';
 import { requireCluster } from '../kubernetes/block-cluster.ts';
 import { createFederationHandler } from './federation.ts';

@@ -1,10 +1,10 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { composeChain } from '@portolan/kernel/chain/handler.ts';
+import { ALL_QUESTIONS } from '@portolan/kernel/chain/match.ts';
+import { addresses, denial, handlerOf, makeQuery, told } from '@portolan/kernel/chain/testing/queries.ts';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { composeChain } from '../../chain/handler.ts';
-import { ALL_QUESTIONS } from '../../chain/match.ts';
-import { addresses, denial, handlerOf, makeQuery, told } from '../../chain/testing/queries.ts';
 import type { ClusterPlace } from '../../kube/objects/node-places.ts';
 import type { ClusterObject } from '../../kube/objects/objects.ts';
 import { createAliasFollower } from '../aliases/alias.ts';

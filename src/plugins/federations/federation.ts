@@ -5,17 +5,17 @@
 
 import { parentOf, parseName, tryParseName } from '@portolan/dns/name.ts';
 import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import type { Questions } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { RateLimitedWarnings } from '@portolan/kernel/base/rate-limited-warning.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import type { Questions } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { lookUp } from '@portolan/kernel/zone/lookup.ts';
+import { negativeSoa, type Zone } from '@portolan/kernel/zone/zone.ts';
 import { federationNode } from '../../kube/dialects/kube-dns/derive.ts';
 import type { ClusterPlace } from '../../kube/objects/node-places.ts';
-import { lookUp } from '../../zone/lookup.ts';
-import { negativeSoa, type Zone } from '../../zone/zone.ts';
 import { type ClusterSource, toAnswer } from '../kubernetes/kubernetes.ts';
 import { type FederatedService, readFederatedName } from './federation-names.ts';
 

@@ -4,7 +4,7 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import { NO_QUESTIONS, namesWithin, type Questions } from '../../chain/match.ts';
+import { NO_QUESTIONS, namesWithin, type Questions } from '@portolan/kernel/chain/match.ts';
 import { nameBelow } from '../../kube/names/labels.ts';
 import { type ClusterPlace, NodePlaces } from '../../kube/objects/node-places.ts';
 import type { Federation, FederationSource } from './federation.ts';

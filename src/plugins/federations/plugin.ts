@@ -1,9 +1,10 @@
 /**
  * `federations`: the federations that the cluster belongs to.
  */
+
+import { ofKind } from '@portolan/kernel/contract/plugin.ts';
+import type { PluginModule } from '@portolan/kernel/contract/plugin-use.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { ofKind } from '../../contract/plugin.ts';
-import type { PluginModule } from '../../contract/plugin-use.ts';
 import type { FederationsOptions } from './options.ts';
 
 export const federations = definePlugin({

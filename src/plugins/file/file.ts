@@ -4,14 +4,14 @@
 
 import { parentOf } from '@portolan/dns/name.ts';
 import { type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import { ItemFence } from '../../base/item-fence.ts';
-import type { Log } from '../../base/log.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Chain, Handler, Next } from '../../chain/handler.ts';
-import { isWithinAny, namesWithin } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import type { RestoredDeviations } from '../../deviations/table.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
+import { isWithinAny, namesWithin } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { TransferSource } from '../transfer/transfer-source.ts';
 import { NotifyLog } from './notify-log.ts';
 import type { FileOptions, FileZone } from './options.ts';

@@ -1,9 +1,9 @@
 /**
  * Logs notifications: a few a minute, then how many more there were. Anybody can send any number of them.
  */
-import type { Clock } from '../../base/clock.ts';
-import { LineLimit } from '../../base/line-limit.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { LineLimit } from '@portolan/kernel/base/line-limit.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 
 const LIMIT = { lines: 20, period: 60_000 };
 

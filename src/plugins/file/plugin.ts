@@ -3,10 +3,10 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import { formatGoDuration } from '../../base/duration.ts';
-import { rotateAddresses } from '../../chain/handler.ts';
+import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
+import { rotateAddresses } from '@portolan/kernel/chain/handler.ts';
+import { ANSWER_TABLE, BLOCK, PLAN } from '@portolan/kernel/contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { ANSWER_TABLE, BLOCK, PLAN } from '../../contract/services.ts';
 import { fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';

@@ -3,8 +3,8 @@
  */
 
 import { readFileSync, statSync } from 'node:fs';
-import { describeSystemError } from '../../base/system-errors.ts';
-import { NOTHING_RESTORED } from '../../deviations/table.ts';
+import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
+import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
 import { describeUntimed, readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
 import type { FileZone } from './options.ts';
 import { ZoneNames } from './zone-names.ts';

@@ -3,7 +3,7 @@
  */
 
 import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '@portolan/dns/response-size.ts';
-import type { RestoredDeviations } from '../../deviations/table.ts';
+import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 
 export interface ZoneAnswerRules {
   /** Octets of a response over UDP at most, whatever the client offers. */

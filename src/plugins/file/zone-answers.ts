@@ -3,11 +3,11 @@
  */
 
 import { type NameKey, type Question, RCODE, TYPE } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Chain } from '../../chain/handler.ts';
-import type { Query } from '../../chain/query.ts';
-import { replyOf } from '../../chain/response.ts';
-import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Chain } from '@portolan/kernel/chain/handler.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { replyOf } from '@portolan/kernel/chain/response.ts';
+import { EMPTY_ANSWER } from '@portolan/kernel/chain/whole-answer.ts';
 import { type ElsewhereAnswer, type FileAnswer, FileLookUp, type FileResult } from './look-up.ts';
 import type { NotifyLog } from './notify-log.ts';
 import type { ZoneAnswerRules } from './zone-answer-rules.ts';

@@ -4,7 +4,7 @@
 
 import { countLabels } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Handler } from '../../chain/handler.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 
 export interface ForwardLimitOptions {

@@ -1,7 +1,7 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import type { ForwardRule, ForwardTarget, RuleMatch } from '@portolan/kernel/forward/forward-plan.ts';
+import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { describe, expect, it } from 'vitest';
-import type { ForwardRule, ForwardTarget, RuleMatch } from '../../forward/forward-plan.ts';
-import { parseUpstream } from '../../forward/upstream-address.ts';
 import { listChangedDomains } from './changed-domains.ts';
 
 const LOCAL: ForwardTarget = { kind: 'local-only' };

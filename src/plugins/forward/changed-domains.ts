@@ -4,8 +4,8 @@
 
 import { parentOf, ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { ForwardRule, ForwardTarget, RuleMatch } from '../../forward/forward-plan.ts';
-import { formatUpstream } from '../../forward/upstream-address.ts';
+import type { ForwardRule, ForwardTarget, RuleMatch } from '@portolan/kernel/forward/forward-plan.ts';
+import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 
 /** Each domain needs a search of all cached answers: for more domains than this, drop all answers. */
 const MAX_DOMAINS = 64;

@@ -3,13 +3,13 @@
  */
 
 import { wholeRcodeOf } from '@portolan/dns/edns.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type {
   Exchange,
   ExchangeEvents,
   Transport,
   TransportProtocol,
-} from '../../forward/transport/transport.ts';
+} from '@portolan/kernel/forward/transport/transport.ts';
 import type { ServerEvents } from './forward-metrics.ts';
 
 export interface CountedOptions {

@@ -1,9 +1,13 @@
 /**
  * A `forward` of a Corefile as it is written, and the route that it means.
  */
-import { profileOfCoreDns, TRANSPORT_OF_COREDNS } from '../../forward/coredns-profile.ts';
-import { DEFAULT_FORWARD_PLAN, type ForwardPlan, type Policy } from '../../forward/forward-plan.ts';
-import type { HealthCheck } from '../../forward/upstream/health-checks.ts';
+import { profileOfCoreDns, TRANSPORT_OF_COREDNS } from '@portolan/kernel/forward/coredns-profile.ts';
+import {
+  DEFAULT_FORWARD_PLAN,
+  type ForwardPlan,
+  type Policy,
+} from '@portolan/kernel/forward/forward-plan.ts';
+import type { HealthCheck } from '@portolan/kernel/forward/upstream/health-checks.ts';
 import type { ForwardRoute, ForwardTls, ServerSources } from './options.ts';
 
 export interface ForwardDirective

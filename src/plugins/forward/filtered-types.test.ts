@@ -1,8 +1,15 @@
 import { type Message, type RecordData, TYPE } from '@portolan/dns/types.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { composeChain } from '@portolan/kernel/chain/handler.ts';
+import {
+  addresses,
+  denial,
+  handlerOf,
+  makeQuery,
+  record,
+  told,
+} from '@portolan/kernel/chain/testing/queries.ts';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../chain/answer.ts';
-import { composeChain } from '../../chain/handler.ts';
-import { addresses, denial, handlerOf, makeQuery, record, told } from '../../chain/testing/queries.ts';
 import { createTypeFilter, hideTypes } from './filtered-types.ts';
 
 const V4: RecordData = { kind: 'A', address: '192.0.2.1' };

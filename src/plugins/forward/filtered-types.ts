@@ -7,10 +7,10 @@
 
 import { typeOfData } from '@portolan/dns/record-data.ts';
 import { type Message, type NameKey, type Question, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { NO_QUESTIONS } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
 
 export type FilteredTypes = ReadonlySet<number>;
 

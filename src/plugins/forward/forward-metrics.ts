@@ -3,7 +3,7 @@
  */
 
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
-import type { MetricRegistry } from '../../base/metrics/registry.ts';
+import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 
 /** Seconds. */
 const BUCKETS = Array.from({ length: 16 }, (_, power) => 0.00025 * 2 ** power);

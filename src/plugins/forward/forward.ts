@@ -4,13 +4,13 @@
 
 import { isWithin } from '@portolan/dns/name.ts';
 import { type NameKey, type Question, RCODE } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler, Next } from '../../chain/handler.ts';
-import { namesWithin } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import { DIRECT_SERVERS, type DirectServers } from '../../chain/reader-forwarding.ts';
-import type { PluginInspection } from '../../contract/inspection.ts';
-import type { Plugin } from '../../contract/plugin.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler, Next } from '@portolan/kernel/chain/handler.ts';
+import { namesWithin } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { DIRECT_SERVERS, type DirectServers } from '@portolan/kernel/chain/reader-forwarding.ts';
+import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
+import type { Plugin } from '@portolan/kernel/contract/plugin.ts';
 import { inspectForwarders } from './inspected-forwarders.ts';
 import type { ForwardOptions, ForwardRoute } from './options.ts';
 import { type RouteDependencies, ServingRoute } from './route.ts';

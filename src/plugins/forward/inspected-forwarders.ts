@@ -1,9 +1,9 @@
 /**
  * The forwarders of plugins, for explanations, the status and checks.
  */
-import { Capability } from '../../base/capability.ts';
-import type { PluginInspection } from '../../contract/inspection.ts';
-import type { Forwarder } from '../../forward/forwarder.ts';
+import { Capability } from '@portolan/kernel/base/capability.ts';
+import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
+import type { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
 
 const FORWARDER = new Capability<Forwarder>('forwarder');
 

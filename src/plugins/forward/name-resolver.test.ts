@@ -1,8 +1,8 @@
 import { parseName } from '@portolan/dns/name.ts';
 import { TYPE } from '@portolan/dns/types.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { addresses, denial, record } from '@portolan/kernel/chain/testing/queries.ts';
 import { expect, it } from 'vitest';
-import type { Answer } from '../../chain/answer.ts';
-import { addresses, denial, record } from '../../chain/testing/queries.ts';
 import { createNameResolver } from './name-resolver.ts';
 
 it('finds the addresses of a name by the way of all queries, of both families', async () => {

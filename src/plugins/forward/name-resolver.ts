@@ -3,10 +3,10 @@
  */
 
 import { CLASS, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Chain } from '../../chain/handler.ts';
-import { createOwnQuery } from '../../chain/own-query.ts';
-import type { ResolveName } from '../../forward/named-servers.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Chain } from '@portolan/kernel/chain/handler.ts';
+import { createOwnQuery } from '@portolan/kernel/chain/own-query.ts';
+import type { ResolveName } from '@portolan/kernel/forward/named-servers.ts';
 
 const PLAIN = { dnssecOk: false, checkingDisabled: false };
 

@@ -3,13 +3,13 @@
  */
 import { Resolver } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
-import { type Connect, connectBySockets } from '../../forward/connect.ts';
-import { parseResolvConf } from '../../forward/resolv-conf.ts';
-import type { Transport, TransportProtocol } from '../../forward/transport/transport.ts';
-import { formatSocketAddress } from '../../socket/addresses.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { RateLimitedWarnings } from '@portolan/kernel/base/rate-limited-warning.ts';
+import { type Connect, connectBySockets } from '@portolan/kernel/forward/connect.ts';
+import { parseResolvConf } from '@portolan/kernel/forward/resolv-conf.ts';
+import type { Transport, TransportProtocol } from '@portolan/kernel/forward/transport/transport.ts';
+import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { CountedTransport } from './counted-transport.ts';
 import type { ServerEvents } from './forward-metrics.ts';
 import type { ForwardRoute, ForwardUpstream, ServerSources } from './options.ts';

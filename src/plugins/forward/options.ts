@@ -4,10 +4,10 @@
 
 import { ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { AdmissionLimits } from '../../forward/admission/admission.ts';
-import type { CoreDnsTerms } from '../../forward/coredns-profile.ts';
-import type { ForwardPlan } from '../../forward/forward-plan.ts';
-import type { HealthPolicy } from '../../forward/upstream/health-checks.ts';
+import type { AdmissionLimits } from '@portolan/kernel/forward/admission/admission.ts';
+import type { CoreDnsTerms } from '@portolan/kernel/forward/coredns-profile.ts';
+import type { ForwardPlan } from '@portolan/kernel/forward/forward-plan.ts';
+import type { HealthPolicy } from '@portolan/kernel/forward/upstream/health-checks.ts';
 import type { FilteredTypes } from './filtered-types.ts';
 
 export interface ForwardOptions {

@@ -6,21 +6,21 @@ import { wholeRcodeOf } from '@portolan/dns/edns.ts';
 import { EXTENDED_ERROR, passedErrorsOf } from '@portolan/dns/extended-error.ts';
 import { ROOT } from '@portolan/dns/name.ts';
 import type { Message } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { ReplyChanges } from '../../chain/handler.ts';
-import { RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
-import type { Query } from '../../chain/query.ts';
-import { cacheReply } from '../../forward/caching/cached-answer.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { RateLimitedWarnings } from '@portolan/kernel/base/rate-limited-warning.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { ReplyChanges } from '@portolan/kernel/chain/handler.ts';
+import { RESOLVER_OUTCOME } from '@portolan/kernel/chain/outcomes.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { cacheReply } from '@portolan/kernel/forward/caching/cached-answer.ts';
 import {
   extendedErrorOfFailure,
   type FailureReason,
   type ForwardFailure,
-} from '../../forward/forward-reply.ts';
-import type { ForwardQuestion, ForwardReply } from '../../forward/forwarder.ts';
-import type { CachedAnswer } from '../../table/types.ts';
+} from '@portolan/kernel/forward/forward-reply.ts';
+import type { ForwardQuestion, ForwardReply } from '@portolan/kernel/forward/forwarder.ts';
+import type { CachedAnswer } from '@portolan/kernel/table/types.ts';
 import type { OwnAnswers } from '../cache/own-answers.ts';
 import { listChangedDomains } from './changed-domains.ts';
 import { type FilteredTypes, hideTypes } from './filtered-types.ts';

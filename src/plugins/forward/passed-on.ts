@@ -7,11 +7,11 @@
  */
 
 import { DEFAULT_UDP_SIZE } from '@portolan/dns/response-size.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Query } from '../../chain/query.ts';
-import { type QuestionKey, toCachedQuestion } from '../../forward/question-key.ts';
-import { type QuestionText, textOfQuestion } from '../../forward/question-text.ts';
-import type { CachedAnswer } from '../../table/types.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { type QuestionKey, toCachedQuestion } from '@portolan/kernel/forward/question-key.ts';
+import { type QuestionText, textOfQuestion } from '@portolan/kernel/forward/question-text.ts';
+import type { CachedAnswer } from '@portolan/kernel/table/types.ts';
 
 /** How long equal questions share an answer. */
 const SHARED_SECONDS = 1;

@@ -3,10 +3,10 @@
  */
 
 import { ROOT } from '@portolan/dns/name.ts';
-import { formatGoDuration } from '../../base/duration.ts';
+import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
+import { ofKind } from '@portolan/kernel/contract/plugin.ts';
+import { ANSWER_TABLE, BLOCK, FORWARDING, PLAN } from '@portolan/kernel/contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { ofKind } from '../../contract/plugin.ts';
-import { ANSWER_TABLE, BLOCK, FORWARDING, PLAN } from '../../contract/services.ts';
 import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseZones } from '../../corefile/keys/zone-name.ts';

@@ -3,7 +3,7 @@
  */
 
 import { ROOT } from '@portolan/dns/name.ts';
-import { formatGoDuration } from '../../base/duration.ts';
+import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
 import type { DirectiveContext, Draft } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import {

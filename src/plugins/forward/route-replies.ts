@@ -1,11 +1,11 @@
 /**
  * How a route asks for a query, and makes an answer of the reply.
  */
-import type { Answer } from '../../chain/answer.ts';
-import type { Query } from '../../chain/query.ts';
-import type { DirectServers } from '../../chain/reader-forwarding.ts';
-import type { ForwardFailure } from '../../forward/forward-reply.ts';
-import type { Forwarder, ForwardQuestion, ForwardReply } from '../../forward/forwarder.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import type { DirectServers } from '@portolan/kernel/chain/reader-forwarding.ts';
+import type { ForwardFailure } from '@portolan/kernel/forward/forward-reply.ts';
+import type { Forwarder, ForwardQuestion, ForwardReply } from '@portolan/kernel/forward/forwarder.ts';
 import type { ForwardMetrics } from './forward-metrics.ts';
 import type { RouteServers } from './route-servers.ts';
 

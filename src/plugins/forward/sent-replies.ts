@@ -18,14 +18,14 @@ import {
   OPCODE,
   type ResourceRecord,
 } from '@portolan/dns/types.ts';
-import type { Answer, OwnEdns } from '../../chain/answer.ts';
-import type { Query } from '../../chain/query.ts';
-import { messageToAnswer } from '../../chain/whole-answer.ts';
-import type { RestoredDeviations } from '../../deviations/table.ts';
-import { extendedErrorOfFailure, type ForwardFailure } from '../../forward/forward-reply.ts';
-import type { ForwardQuestion, ForwardReply } from '../../forward/forwarder.ts';
-import { describeFailure, findLocalAddress } from '../../forward/network-errors.ts';
-import { type PassedOnBy, writeReceived } from '../../forward/transport/query-message.ts';
+import type { Answer, OwnEdns } from '@portolan/kernel/chain/answer.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { messageToAnswer } from '@portolan/kernel/chain/whole-answer.ts';
+import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
+import { extendedErrorOfFailure, type ForwardFailure } from '@portolan/kernel/forward/forward-reply.ts';
+import type { ForwardQuestion, ForwardReply } from '@portolan/kernel/forward/forwarder.ts';
+import { describeFailure, findLocalAddress } from '@portolan/kernel/forward/network-errors.ts';
+import { type PassedOnBy, writeReceived } from '@portolan/kernel/forward/transport/query-message.ts';
 import type { ForwardMetrics } from './forward-metrics.ts';
 import type { ReplyForm } from './options.ts';
 import type { RouteReplies } from './route-replies.ts';

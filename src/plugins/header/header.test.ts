@@ -1,5 +1,5 @@
+import { addresses, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { expect, it } from 'vitest';
-import { addresses, makeQuery } from '../../chain/testing/queries.ts';
 import { createHeaderHandler } from './header.ts';
 import type { HeaderFlagRule } from './options.ts';
 

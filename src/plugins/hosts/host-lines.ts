@@ -8,7 +8,7 @@
 import { encodeName, parentOf, splitLabels } from '@portolan/dns/name.ts';
 import { isWildcardName, keyOfWire } from '@portolan/dns/name-wire.ts';
 import type { NameKey, WireName } from '@portolan/dns/types.ts';
-import type { HostNames } from '../../records/hosts/host-names.ts';
+import type { HostNames } from '@portolan/kernel/records/hosts/host-names.ts';
 
 export type HostsFamily = 'ipv4' | 'ipv6';
 

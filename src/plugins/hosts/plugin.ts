@@ -1,8 +1,9 @@
 /**
  * `hosts`: names and addresses from a hosts file and from lines of the Corefile.
  */
+
+import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { ANSWER_TABLE } from '../../contract/services.ts';
 import {
   type DirectiveContext,
   type Draft,

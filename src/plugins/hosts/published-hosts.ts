@@ -7,13 +7,13 @@ import { formatAddress } from '@portolan/dns/address.ts';
 import { encodeName } from '@portolan/dns/name.ts';
 import { isWildcardName, keyOfWire } from '@portolan/dns/name-wire.ts';
 import { type NameKey, type RecordData, TYPE, type WireName } from '@portolan/dns/types.ts';
-import { isWithinAny } from '../../chain/match.ts';
+import { isWithinAny } from '@portolan/kernel/chain/match.ts';
+import type { Below, NameNode, ZoneId } from '@portolan/kernel/table/types.ts';
+import { compileNode } from '@portolan/kernel/zone/compile.ts';
+import { COMPLETE, type ZoneNode } from '@portolan/kernel/zone/node.ts';
+import { type RecordSet, recordSet } from '@portolan/kernel/zone/record-set.ts';
 import type { PublishedNames } from '../../sources/local/local-publication.ts';
 import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';
-import type { Below, NameNode, ZoneId } from '../../table/types.ts';
-import { compileNode } from '../../zone/compile.ts';
-import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
-import { type RecordSet, recordSet } from '../../zone/record-set.ts';
 import type { HostLines } from './host-lines.ts';
 import type { HostsOptions } from './options.ts';
 

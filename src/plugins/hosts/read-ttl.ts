@@ -2,7 +2,7 @@
  * The TTL with which readers give the names of `hosts`. A `cache` before it bounds the TTLs of all that passes, and readers look at
  * names first.
  */
-import { isWithinAny } from '../../chain/match.ts';
+import { isWithinAny } from '@portolan/kernel/chain/match.ts';
 import type { CacheRules } from '../cache/options.ts';
 import type { HostsOptions } from './options.ts';
 

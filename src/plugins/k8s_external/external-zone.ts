@@ -10,10 +10,10 @@ import {
   type ResourceRecord,
   TYPE,
 } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { StartOfAuthority } from '@portolan/kernel/zone/zone.ts';
 import { canonicalAddresses } from '../../kube/names/endpoints.ts';
 import type { NamespacedName } from '../../kube/records/record-views.ts';
-import type { StartOfAuthority } from '../../zone/zone.ts';
 import type { ExposedCluster } from '../kubernetes/kubernetes-plugin.ts';
 import {
   addressRecord,

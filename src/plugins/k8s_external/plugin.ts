@@ -3,8 +3,8 @@
  */
 
 import { tryParseKey } from '@portolan/dns/name.ts';
+import { PLAN } from '@portolan/kernel/contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { PLAN } from '../../contract/services.ts';
 import { type Draft, fallthroughZones, readTtl, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import type { K8sExternalOptions } from './options.ts';

@@ -3,12 +3,12 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler, Next } from '../../chain/handler.ts';
-import { isWithinAny, namesWithin } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import type { PluginInspection } from '../../contract/inspection.ts';
-import type { Plugin } from '../../contract/plugin.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler, Next } from '@portolan/kernel/chain/handler.ts';
+import { isWithinAny, namesWithin } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
+import type { Plugin } from '@portolan/kernel/contract/plugin.ts';
 import { Kubernetes, type KubernetesDependencies } from '../kubernetes/kubernetes-plugin.ts';
 import type { KubernetesOptions } from '../kubernetes/options.ts';
 import type { TransferableZone, TransferSource } from '../transfer/transfer-source.ts';

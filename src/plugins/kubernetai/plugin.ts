@@ -1,8 +1,9 @@
 /**
  * `kubernetai`: the zones of several clusters in one block.
  */
+
+import { ofKind } from '@portolan/kernel/contract/plugin.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { ofKind } from '../../contract/plugin.ts';
 import type { KubernetesOptions } from '../kubernetes/options.ts';
 import { kubernetes, readStanza } from '../kubernetes/plugin.ts';
 import { Transfer } from '../transfer/transfer.ts';

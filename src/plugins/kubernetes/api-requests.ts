@@ -1,8 +1,8 @@
 /**
  * Applies the limits of `kubernetes` to requests to the API server, and counts them under the metric names of CoreDNS's client.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { MetricRegistry } from '../../base/metrics/registry.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import type { ApiResponse, Connection, RequestOptions } from '../../kube/api/connection/types.ts';
 import type { KubernetesApi } from './options.ts';
 

@@ -4,9 +4,9 @@
 
 import type { Reply } from '@portolan/dns/query.ts';
 import type { Question } from '@portolan/dns/types.ts';
-import type { Chain } from '../../chain/handler.ts';
-import type { Query } from '../../chain/query.ts';
-import { replyOf } from '../../chain/response.ts';
+import type { Chain } from '@portolan/kernel/chain/handler.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { replyOf } from '@portolan/kernel/chain/response.ts';
 
 /** Maximum depth of queries that lead to one another. */
 const MAX_DEPTH = 8;

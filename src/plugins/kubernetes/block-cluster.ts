@@ -3,8 +3,8 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Handler } from '../../chain/handler.ts';
-import type { Plugin, PluginContext } from '../../contract/plugin.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import type { Plugin, PluginContext } from '@portolan/kernel/contract/plugin.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import type { ClusterSource } from './kubernetes.ts';
 

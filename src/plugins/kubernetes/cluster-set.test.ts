@@ -4,9 +4,9 @@
 
 import { presentRecord } from '@portolan/dns/present.ts';
 import { RCODE, TYPE } from '@portolan/dns/types.ts';
+import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import type { EndpointsObject, ServiceObject } from '../../kube/objects/objects.ts';
 import { arbitraryObjects, LIKELY_NAMES } from '../../kube/testing/arbitrary-objects.ts';
 import { findClusterLabels } from './cluster-set.ts';

@@ -4,13 +4,13 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { PluginContext } from '../../contract/plugin.ts';
-import type { RestoredDeviations } from '../../deviations/table.ts';
+import type { PluginContext } from '@portolan/kernel/contract/plugin.ts';
+import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
+import type { PublicationId } from '@portolan/kernel/table/types.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
 import type { ClusterLabels } from '../../kube/publish/model-options.ts';
-import type { PublicationId } from '../../table/types.ts';
-import type { TableWriter } from '../../table/writer.ts';
 import type { KubernetesOptions } from './options.ts';
 
 export interface ClusterSetDependencies extends Pick<PluginContext, 'clock' | 'log'> {

@@ -1,15 +1,15 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { addresses, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
+import type { RestorableId } from '@portolan/kernel/deviations/table.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../base/log.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import type { Answer } from '../../chain/answer.ts';
-import { addresses, makeQuery } from '../../chain/testing/queries.ts';
-import type { RestorableId } from '../../deviations/table.ts';
 import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
 import type { ClusterObject, ServiceObject } from '../../kube/objects/objects.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
-import { TableWriter } from '../../table/writer.ts';
 import { ClusterZones } from './cluster-zones.ts';
 import type { KubernetesOptions } from './options.ts';
 

@@ -5,15 +5,15 @@
 
 import { isWithin, splitLabels, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Chain, Next } from '../../chain/handler.ts';
-import { isWithinAny } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import { NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Chain, Next } from '@portolan/kernel/chain/handler.ts';
+import { isWithinAny } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
+import { lookUp, type ZoneAnswer } from '@portolan/kernel/zone/lookup.ts';
+import type { NameSource } from '@portolan/kernel/zone/node.ts';
+import { negativeSoa, type Zone } from '@portolan/kernel/zone/zone.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
-import { lookUp, type ZoneAnswer } from '../../zone/lookup.ts';
-import type { NameSource } from '../../zone/node.ts';
-import { negativeSoa, type Zone } from '../../zone/zone.ts';
 import type { TransferableZone } from '../transfer/transfer-source.ts';
 import { askOutside } from './ask-outside.ts';
 import { denyWhileUnknown, type ExistenceRules, toExistingAnswer } from './existence.ts';

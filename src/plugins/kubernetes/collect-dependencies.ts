@@ -2,8 +2,8 @@
  * What a cluster that a plugin follows needs of its block and of the process.
  */
 import { networkInterfaces } from 'node:os';
-import type { PluginContext } from '../../contract/plugin.ts';
-import { ANSWER_TABLE, BLOCK, PLAN } from '../../contract/services.ts';
+import type { PluginContext } from '@portolan/kernel/contract/plugin.ts';
+import { ANSWER_TABLE, BLOCK, PLAN } from '@portolan/kernel/contract/services.ts';
 import { Transfer } from '../transfer/transfer.ts';
 import type { ClusterNeed } from './followed-cluster.ts';
 import type { KubernetesDependencies } from './kubernetes-plugin.ts';

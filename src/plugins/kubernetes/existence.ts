@@ -3,10 +3,10 @@
  */
 
 import { type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import type { ZoneAnswer } from '../../zone/lookup.ts';
-import type { Zone } from '../../zone/zone.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { EMPTY_ANSWER } from '@portolan/kernel/chain/whole-answer.ts';
+import type { ZoneAnswer } from '@portolan/kernel/zone/lookup.ts';
+import type { Zone } from '@portolan/kernel/zone/zone.ts';
 
 /** What makes a name exist. CoreDNS looks up services, not names: only services, pods and zones exist for it. */
 export interface ExistenceRules {

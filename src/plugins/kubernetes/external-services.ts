@@ -3,7 +3,7 @@
  *
  * They are kept beside the records of the cluster, and only if a plugin of the block asks for them.
  */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { type ExternalTarget, externalTarget } from '../../kube/names/external-target.ts';
 import {
   keyOfObject,

@@ -1,11 +1,11 @@
 /** What the cluster of a Corefile takes over from the settings of its server. */
 
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { expect, it } from 'vitest';
-import { silentLog } from '../../base/log.ts';
-import { MetricRegistry } from '../../base/metrics/registry.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { TableWriter } from '../../table/writer.ts';
 import { FollowedCluster } from './followed-cluster.ts';
 import type { KubernetesOptions } from './options.ts';
 

@@ -1,8 +1,8 @@
 /**
  * The cluster of a plugin, for the server that fills it, and for explanations, the status and checks.
  */
-import { Capability } from '../../base/capability.ts';
-import type { PluginInspection } from '../../contract/inspection.ts';
+import { Capability } from '@portolan/kernel/base/capability.ts';
+import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
 import type { ClusterWatch } from '../../kube/api/list-watch/cluster-watch.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import type { KubernetesOptions } from './options.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { TYPE } from '@portolan/dns/types.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { readSnapshot, writeSnapshot } from '../../sources/snapshot/snapshot-file.ts';
 import { keepSnapshot, restoreSnapshot } from './kept-snapshot.ts';
 import { AskableCluster, question } from './testing/askable-cluster.ts';

@@ -1,8 +1,8 @@
 /**
  * The last good state of a cluster in a file, so that a start without an API server answers the names that it had.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import type { SnapshotOwner } from '../../sources/snapshot/snapshot-file.ts';
 import { SnapshotKeeper, type SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';

@@ -1,11 +1,11 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { expect, it } from 'vitest';
-import { MetricRegistry } from '../../base/metrics/registry.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
-import { TableWriter } from '../../table/writer.ts';
 import { Kubernetes } from './kubernetes-plugin.ts';
 import type { KubernetesOptions } from './options.ts';
 

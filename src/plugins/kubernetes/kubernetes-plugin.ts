@@ -4,11 +4,11 @@
 
 import { isWithin } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { AnswerTtlBounds, Chain, Handler } from '../../chain/handler.ts';
-import { namesWithin } from '../../chain/match.ts';
-import type { FactSource } from '../../chain/query.ts';
-import type { PluginInspection } from '../../contract/inspection.ts';
-import type { Plugin } from '../../contract/plugin.ts';
+import type { AnswerTtlBounds, Chain, Handler } from '@portolan/kernel/chain/handler.ts';
+import { namesWithin } from '@portolan/kernel/chain/match.ts';
+import type { FactSource } from '@portolan/kernel/chain/query.ts';
+import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
+import type { Plugin } from '@portolan/kernel/contract/plugin.ts';
 import type { PodSearches } from '../../kube/names/pod-searches.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import { ChangeNotices } from '../transfer/change-notices.ts';

@@ -1,10 +1,17 @@
 import { parseName } from '@portolan/dns/name.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { composeChain, type Handler } from '@portolan/kernel/chain/handler.ts';
+import {
+  addresses,
+  denial,
+  handlerOf,
+  makeQuery,
+  record,
+  told,
+} from '@portolan/kernel/chain/testing/queries.ts';
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../base/log.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import type { Answer } from '../../chain/answer.ts';
-import { composeChain, type Handler } from '../../chain/handler.ts';
-import { addresses, denial, handlerOf, makeQuery, record, told } from '../../chain/testing/queries.ts';
 import type { ClusterObject } from '../../kube/objects/objects.ts';
 import { createAliasFollower } from '../aliases/alias.ts';
 import { createKubernetesHandler } from './kubernetes.ts';

@@ -3,15 +3,15 @@
  */
 
 import { EXTENDED_ERROR } from '@portolan/dns/extended-error.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { NO_QUESTIONS, type Questions } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { NO_QUESTIONS, type Questions } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { DEFAULT_PUBLICATION } from '@portolan/kernel/table/types.ts';
+import { lookUp, type ZoneAnswer } from '@portolan/kernel/zone/lookup.ts';
+import { type NameSource, setOf } from '@portolan/kernel/zone/node.ts';
+import { recordsOf } from '@portolan/kernel/zone/record-set.ts';
 import type { KubernetesNames } from '../../kube/publish/names.ts';
-import { DEFAULT_PUBLICATION } from '../../table/types.ts';
-import { lookUp, type ZoneAnswer } from '../../zone/lookup.ts';
-import { type NameSource, setOf } from '../../zone/node.ts';
-import { recordsOf } from '../../zone/record-set.ts';
 
 export interface ClusterSource {
   readonly names: KubernetesNames;

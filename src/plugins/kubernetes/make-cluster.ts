@@ -1,7 +1,7 @@
 /**
  * Makes the plugin for either kind of cluster. Its code is loaded only for blocks that have one.
  */
-import { ofKind, type Plugin, type PluginContext } from '../../contract/plugin.ts';
+import { ofKind, type Plugin, type PluginContext } from '@portolan/kernel/contract/plugin.ts';
 import { MetadataPlugin } from '../metadata/metadata.ts';
 import { Transfer } from '../transfer/transfer.ts';
 import { collectDependencies } from './collect-dependencies.ts';

@@ -1,6 +1,6 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { openCluster } from './open-cluster.ts';
 import type { KubernetesApi } from './options.ts';
 

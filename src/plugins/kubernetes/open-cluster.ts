@@ -2,8 +2,8 @@
  * The connection to the API server that a `kubernetes` of a Corefile names.
  */
 import { access, stat } from 'node:fs/promises';
-import type { Clock } from '../../base/clock.ts';
-import { describeSystemError } from '../../base/system-errors.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import { RotatingFile } from '../../kube/api/connection/byte-source.ts';
 import { findCluster } from '../../kube/api/connection/find-cluster.ts';
 import { openConnection } from '../../kube/api/connection/http-connection.ts';

@@ -4,12 +4,12 @@
  */
 
 import { type NameKey, TYPE } from '@portolan/dns/types.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { namesWithin, type Questions } from '../../chain/match.ts';
-import type { PluginInspection } from '../../contract/inspection.ts';
-import { Lasting } from '../../contract/lasting.ts';
-import type { PluginContext } from '../../contract/plugin.ts';
-import { ANSWER_TABLE } from '../../contract/services.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { namesWithin, type Questions } from '@portolan/kernel/chain/match.ts';
+import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
+import { Lasting } from '@portolan/kernel/contract/lasting.ts';
+import type { PluginContext } from '@portolan/kernel/contract/plugin.ts';
+import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
 import { BlockCluster } from './block-cluster.ts';
 import { inspectCluster } from './inspected-cluster.ts';

@@ -1,6 +1,6 @@
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { expect, it } from 'vitest';
-import { MetricRegistry } from '../../base/metrics/registry.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { EndpointsObject } from '../../kube/objects/objects.ts';
 import { observeChanges } from './programming-latency.ts';
 

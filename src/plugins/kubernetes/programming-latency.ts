@@ -2,8 +2,8 @@
  * The time until a change of a headless service's endpoints arrives here. It starts at the moment that the endpoints controller
  * notes on the object, so it depends on both clocks.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { MetricRegistry } from '../../base/metrics/registry.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import type { EndpointsObject, ObjectSink } from '../../kube/objects/objects.ts';
 
 export interface ProgrammingLatencyDependencies {

@@ -1,8 +1,8 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import { Query } from '@portolan/kernel/chain/query.ts';
+import { CLIENT, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
+import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
 import { describe, expect, it } from 'vitest';
-import { Query } from '../../chain/query.ts';
-import { CLIENT, makeQuery } from '../../chain/testing/queries.ts';
-import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import { PodIdentities } from '../../kube/names/pod-identities.ts';
 import type { PodObject } from '../../kube/objects/objects.ts';
 import { QueryFacts } from './query-facts.ts';

@@ -4,8 +4,8 @@
 
 import { countLabels, isWithin, splitLabels } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { FactSource, Query } from '../../chain/query.ts';
-import type { RestoredDeviations } from '../../deviations/table.ts';
+import type { FactSource, Query } from '@portolan/kernel/chain/query.ts';
+import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import { ZONE_LABEL } from '../../kube/dialects/coredns/zonal-names.ts';
 import { canonicalAddress } from '../../kube/names/endpoints.ts';
 import type { PodIdentities, PodIdentity } from '../../kube/names/pod-identities.ts';

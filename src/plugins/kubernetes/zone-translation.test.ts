@@ -1,7 +1,7 @@
 import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
+import { record } from '@portolan/kernel/chain/testing/queries.ts';
 import { expect, it } from 'vitest';
-import { record } from '../../chain/testing/queries.ts';
 import { translateZone } from './zone-translation.ts';
 
 const key = (name: string) => toKey(parseName(name));

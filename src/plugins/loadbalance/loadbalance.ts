@@ -5,11 +5,11 @@
 import { parseAddress } from '@portolan/dns/address.ts';
 import { type AddressMatch, matchRange } from '@portolan/dns/address-range.ts';
 import { RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { ALL_QUESTIONS, anyName, NO_QUESTIONS } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { ALL_QUESTIONS, anyName, NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { isResponse, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
 import type { LoadbalanceOptions } from './options.ts';
 import { Weights } from './weights.ts';
 

@@ -3,7 +3,7 @@
  */
 
 import type { AddressRange } from '@portolan/dns/address-range.ts';
-import { formatGoDuration } from '../../base/duration.ts';
+import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';

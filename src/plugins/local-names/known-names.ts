@@ -9,11 +9,11 @@ import { parseAddress } from '@portolan/dns/address.ts';
 import { type AddressRange, matchRange } from '@portolan/dns/address-range.ts';
 import { encodeName } from '@portolan/dns/name.ts';
 import { type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import type { Query } from '../../chain/query.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import type { PublicationId } from '@portolan/kernel/table/types.ts';
 import type { LocalNames } from '../../sources/local/local-names.ts';
-import type { PublicationId } from '../../table/types.ts';
 
 export interface KnownNamesOptions {
   /** Holds the names in the table. */

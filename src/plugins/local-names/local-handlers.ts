@@ -4,15 +4,15 @@
 
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { NameKey, ResourceRecord } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { Handler, ReplyChanges } from '../../chain/handler.ts';
-import { NO_QUESTIONS } from '../../chain/match.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Handler, ReplyChanges } from '@portolan/kernel/chain/handler.ts';
+import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
+import type { LocalisedPublication, PublicationId } from '@portolan/kernel/table/types.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import type { HostsManner } from '../../sources/hosts/hosts-manner.ts';
 import { LocalData } from '../../sources/local/local-data.ts';
 import type { LocalNamesPlan } from '../../sources/local/local-plan.ts';
-import type { LocalisedPublication, PublicationId } from '../../table/types.ts';
-import type { TableWriter } from '../../table/writer.ts';
 import { createKnownNamesHandler } from './known-names.ts';
 import {
   compileQuestionRules,

@@ -5,12 +5,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { Lasting } from '../../contract/lasting.ts';
-import type { Plugin, PluginContext, StopReason } from '../../contract/plugin.ts';
-import { ANSWER_TABLE } from '../../contract/services.ts';
-import type { LocalisedPublication } from '../../table/types.ts';
-import type { TableWriter } from '../../table/writer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { Lasting } from '@portolan/kernel/contract/lasting.ts';
+import type { Plugin, PluginContext, StopReason } from '@portolan/kernel/contract/plugin.ts';
+import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
+import type { LocalisedPublication } from '@portolan/kernel/table/types.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { Cache } from '../cache/cache.ts';
 import { Forward } from '../forward/forward.ts';
 import { LocalHandlers, type LocalSettings } from './local-handlers.ts';

@@ -1,7 +1,7 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { TYPE } from '@portolan/dns/types.ts';
+import { makeQuery, told } from '@portolan/kernel/chain/testing/queries.ts';
 import { describe, expect, it } from 'vitest';
-import { makeQuery, told } from '../../chain/testing/queries.ts';
 import type { NameScope } from './name-scopes.ts';
 import { compileQuestionRules, isSameRules, type QuestionRules, type RuleAction } from './question-rules.ts';
 

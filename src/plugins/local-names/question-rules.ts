@@ -7,10 +7,10 @@
 
 import { countLabels, ROOT } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey, type RecordData, TYPE } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { type Match, NO_QUESTIONS, type Questions } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { type Match, NO_QUESTIONS, type Questions } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
 import { type NameScope, NameScopes } from './name-scopes.ts';
 import { isPrivate, octetsOfReverseName } from './private-networks.ts';
 

@@ -1,9 +1,9 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import { CLASS, type Message, RCODE, TYPE } from '@portolan/dns/types.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { QUERY_HEADER, record } from '@portolan/kernel/chain/testing/queries.ts';
 import { describe, expect, it } from 'vitest';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { QUERY_HEADER, record } from '../../chain/testing/queries.ts';
 import { createReplyFilter, type ReplyRules } from './reply-rules.ts';
 
 const RULES: ReplyRules = {

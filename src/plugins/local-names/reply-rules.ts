@@ -13,7 +13,7 @@ import {
   RCODE,
   type ResourceRecord,
 } from '@portolan/dns/types.ts';
-import type { Log } from '../../base/log.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import { isLoopback, isPrivate } from './private-networks.ts';
 
 /** IPv4 only. */

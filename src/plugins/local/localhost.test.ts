@@ -1,9 +1,9 @@
 import { presentRecord } from '@portolan/dns/present.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
+import { wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
 import { describe, expect, it } from 'vitest';
-import { MetricRegistry } from '../../base/metrics/registry.ts';
-import type { Answer } from '../../chain/answer.ts';
-import { makeQuery } from '../../chain/testing/queries.ts';
-import { wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { createLocalhostHandler } from './localhost.ts';
 
 const passed: Answer = { kind: 'refused' };

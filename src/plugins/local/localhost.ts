@@ -13,12 +13,12 @@ import {
   type ResourceRecord,
   TYPE,
 } from '@portolan/dns/types.ts';
-import type { MetricRegistry } from '../../base/metrics/registry.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { CountFamily } from '../../chain/handler-counts.ts';
-import { isWithinAny, type Match, type Questions } from '../../chain/match.ts';
-import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
+import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { CountFamily } from '@portolan/kernel/chain/handler-counts.ts';
+import { isWithinAny, type Match, type Questions } from '@portolan/kernel/chain/match.ts';
+import { EMPTY_ANSWER } from '@portolan/kernel/chain/whole-answer.ts';
 import type { LocalOptions } from './options.ts';
 
 /** A week, in seconds. */

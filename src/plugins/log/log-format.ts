@@ -7,8 +7,8 @@ import { className, rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { type ClientTransport, maxResponseOctets } from '@portolan/dns/response-size.ts';
 import { TextBuffer } from '@portolan/dns/text-buffer.ts';
 import type { Header } from '@portolan/dns/types.ts';
-import type { DescribedResponse } from '../../chain/described-response.ts';
-import type { Query } from '../../chain/query.ts';
+import type { DescribedResponse } from '@portolan/kernel/chain/described-response.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
 
 /** The data for a line, of a query that handlers answered or of an event. */
 export interface LoggedQuery {

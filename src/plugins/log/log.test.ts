@@ -1,10 +1,10 @@
 import { ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { addresses, denial, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import type { Answer } from '../../chain/answer.ts';
-import { addresses, denial, makeQuery } from '../../chain/testing/queries.ts';
 import { createLogHandler } from './log.ts';
 import type { LogRule } from './options.ts';
 

@@ -3,11 +3,11 @@
  */
 
 import { isWithin } from '@portolan/dns/name.ts';
-import type { Clock } from '../../base/clock.ts';
-import { classifyResponse, describeSent } from '../../chain/described-response.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { ALL_QUESTIONS, NO_QUESTIONS } from '../../chain/match.ts';
-import type { QueryLines } from '../../contract/services.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { classifyResponse, describeSent } from '@portolan/kernel/chain/described-response.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { ALL_QUESTIONS, NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
+import type { QueryLines } from '@portolan/kernel/contract/services.ts';
 import { compileLogFormat, describeQuery, formatQuery, namesMetadata } from './log-format.ts';
 import type { LogOptions } from './options.ts';
 

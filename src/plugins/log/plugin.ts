@@ -3,8 +3,8 @@
  */
 
 import { ROOT } from '@portolan/dns/name.ts';
+import { BLOCK, QUERY_LINES } from '@portolan/kernel/contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { BLOCK, QUERY_LINES } from '../../contract/services.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseZone } from '../../corefile/keys/zone-name.ts';
 import { createLogHandler } from './log.ts';

@@ -1,12 +1,12 @@
 import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Chain, Handler } from '@portolan/kernel/chain/handler.ts';
+import { namesWithin } from '@portolan/kernel/chain/match.ts';
+import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Chain, Handler } from '../../chain/handler.ts';
-import { namesWithin } from '../../chain/match.ts';
-import { makeQuery } from '../../chain/testing/queries.ts';
 import { Loop } from './loop.ts';
 
 interface Scene {

@@ -10,12 +10,12 @@ import { randomInt } from 'node:crypto';
 import { HEADER_OCTETS } from '@portolan/dns/header.ts';
 import { encodeName, isWithin, parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
-import type { Timer } from '../../base/clock.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { Query } from '../../chain/query.ts';
-import type { PluginInspection } from '../../contract/inspection.ts';
-import type { PluginContext } from '../../contract/plugin.ts';
+import type { Timer } from '@portolan/kernel/base/clock.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { Query } from '@portolan/kernel/chain/query.ts';
+import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
+import type { PluginContext } from '@portolan/kernel/contract/plugin.ts';
 import type { LoopOptions } from './options.ts';
 
 export interface LoopDependencies

@@ -3,9 +3,9 @@
  */
 
 import { ROOT } from '@portolan/dns/name.ts';
+import { ofKind } from '@portolan/kernel/contract/plugin.ts';
+import { BLOCK, PLAN } from '@portolan/kernel/contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { ofKind } from '../../contract/plugin.ts';
-import { BLOCK, PLAN } from '../../contract/services.ts';
 import { Loop } from './loop.ts';
 import type { LoopOptions } from './options.ts';
 

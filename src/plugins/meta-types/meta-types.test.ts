@@ -1,7 +1,7 @@
 import { CLASS } from '@portolan/dns/types.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../chain/answer.ts';
-import { makeQuery } from '../../chain/testing/queries.ts';
 import { metaTypesHandler } from './plugin.ts';
 
 const passed: Answer = { kind: 'drop' };

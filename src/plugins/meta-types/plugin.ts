@@ -5,9 +5,9 @@
 
 import { codeOfMetaType, META_TYPES } from '@portolan/dns/meta-types.ts';
 import { CLASS, RCODE } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { anyName } from '../../chain/match.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { anyName } from '@portolan/kernel/chain/match.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 
 export const metaTypes = definePlugin({

@@ -1,10 +1,10 @@
 /**
  * Makes facts about queries known: those that handlers note, and those of the plugins that describe queries.
  */
-import type { Handler } from '../../chain/handler.ts';
-import { NO_QUESTIONS } from '../../chain/match.ts';
-import type { FactSource } from '../../chain/query.ts';
-import type { Plugin } from '../../contract/plugin.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
+import type { FactSource } from '@portolan/kernel/chain/query.ts';
+import type { Plugin } from '@portolan/kernel/contract/plugin.ts';
 
 export class MetadataPlugin implements Plugin {
   readonly handler: Handler;

@@ -1,8 +1,8 @@
 import { parseName } from '@portolan/dns/name.ts';
+import type { Answer, WholeAnswer } from '@portolan/kernel/chain/answer.ts';
+import { makeQuery, record, SOA } from '@portolan/kernel/chain/testing/queries.ts';
+import { EMPTY_ANSWER } from '@portolan/kernel/chain/whole-answer.ts';
 import { expect, it } from 'vitest';
-import type { Answer, WholeAnswer } from '../../chain/answer.ts';
-import { makeQuery, record, SOA } from '../../chain/testing/queries.ts';
-import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { createMinimalHandler } from './plugin.ts';
 
 const minimal = createMinimalHandler();

@@ -1,7 +1,7 @@
+import type { WholeAnswer } from '@portolan/kernel/chain/answer.ts';
+import { addresses, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
+import { EMPTY_ANSWER } from '@portolan/kernel/chain/whole-answer.ts';
 import { expect, it } from 'vitest';
-import type { WholeAnswer } from '../../chain/answer.ts';
-import { addresses, makeQuery } from '../../chain/testing/queries.ts';
-import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { createNsidHandler } from './plugin.ts';
 
 const NSID = 3;

@@ -3,10 +3,10 @@
  */
 import { hostname } from 'node:os';
 import type { EdnsOption } from '@portolan/dns/types.ts';
-import type { Answer, OwnEdns } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import type { Questions } from '../../chain/match.ts';
-import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
+import type { Answer, OwnEdns } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import type { Questions } from '@portolan/kernel/chain/match.ts';
+import { isResponse, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 
 export interface NsidOptions {

@@ -3,8 +3,8 @@
  */
 
 import type { AddressRange } from '@portolan/dns/address-range.ts';
-import type { AdmissionLimits } from '../../forward/admission/admission.ts';
-import type { ClientRules } from '../../listen/client-rules.ts';
+import type { AdmissionLimits } from '@portolan/kernel/forward/admission/admission.ts';
+import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
 import type { CacheServeStale } from '../cache/options.ts';
 import type { KubernetesSnapshot } from '../kubernetes/options.ts';
 

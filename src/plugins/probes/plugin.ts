@@ -3,8 +3,8 @@
  */
 
 import { CLASS, type Question, TYPE } from '@portolan/dns/types.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { NO_QUESTIONS } from '../../chain/match.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { Forward } from '../forward/forward.ts';
 

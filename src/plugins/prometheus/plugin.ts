@@ -1,9 +1,9 @@
 /**
  * `prometheus`: metrics of a server block, over HTTP.
  */
-import type { Query } from '../../chain/query.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { BLOCK, PLAN } from '@portolan/kernel/contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { BLOCK, PLAN } from '../../contract/services.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { readListenAddress } from '../../corefile/directive/listen-address.ts';
 import type { PrometheusOptions } from './options.ts';

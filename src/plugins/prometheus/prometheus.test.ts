@@ -1,8 +1,8 @@
 import { TYPE } from '@portolan/dns/types.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { addresses, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { expect, it } from 'vitest';
-import { MetricRegistry } from '../../base/metrics/registry.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { addresses, makeQuery } from '../../chain/testing/queries.ts';
 import { createPrometheusHandler } from './prometheus.ts';
 
 it('counts requests, responses, sizes and times, and goes on counting in another block', async () => {

@@ -1,13 +1,13 @@
 /**
  * Counts the queries of a server block.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { MetricRegistry } from '../../base/metrics/registry.ts';
-import { describeResponse, rcodeOf } from '../../chain/described-response.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { NO_QUESTIONS } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import { QueryMetrics } from '../../chain/query-metrics.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { describeResponse, rcodeOf } from '@portolan/kernel/chain/described-response.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { QueryMetrics } from '@portolan/kernel/chain/query-metrics.ts';
 
 export interface PrometheusDependencies {
   readonly metrics: MetricRegistry;

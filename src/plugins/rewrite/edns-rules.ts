@@ -4,7 +4,7 @@
 
 import { parseAddress } from '@portolan/dns/address.ts';
 import type { Edns, EdnsOption } from '@portolan/dns/types.ts';
-import type { Query } from '../../chain/query.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
 import type { RewriteEdns, RewriteEdnsValue } from './options.ts';
 import type { ResponseChange } from './response-changes.ts';
 

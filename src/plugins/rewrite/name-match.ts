@@ -1,9 +1,9 @@
 /**
  * Matches names against rules of `rewrite`, and replaces them.
  */
-import { literalSuffixOf } from '../../base/literal-suffix.ts';
-import type { PatternGroups } from '../../base/pattern.ts';
-import { type NameMatch, nameMatch, namesEndingWith } from '../../chain/match.ts';
+import { literalSuffixOf } from '@portolan/kernel/base/literal-suffix.ts';
+import type { PatternGroups } from '@portolan/kernel/base/pattern.ts';
+import { type NameMatch, nameMatch, namesEndingWith } from '@portolan/kernel/chain/match.ts';
 import type { RewriteMatch } from './options.ts';
 
 /** @param name in lower case, with its final dot */

@@ -1,7 +1,7 @@
 /**
  * Rules that change questions before they are answered, and change answers back.
  */
-import type { Pattern } from '../../base/pattern.ts';
+import type { Pattern } from '@portolan/kernel/base/pattern.ts';
 
 export interface RewriteOptions {
   /** Tried in order. */

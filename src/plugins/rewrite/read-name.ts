@@ -1,7 +1,7 @@
 /**
  * Rules of `rewrite` for names: the change of the question, and the changes of the answer that follow from it.
  */
-import type { Pattern } from '../../base/pattern.ts';
+import type { Pattern } from '@portolan/kernel/base/pattern.ts';
 import type { DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { compilePattern, type PatternFaults } from '../../corefile/directive/patterns.ts';
 import { normalizeName } from '../../corefile/keys/zone-name.ts';

@@ -4,8 +4,8 @@
 
 import { tryParseName } from '@portolan/dns/name.ts';
 import type { AbsoluteName, EdnsOption, RecordData, ResourceRecord } from '@portolan/dns/types.ts';
-import type { Pattern } from '../../base/pattern.ts';
-import type { WholeAnswer } from '../../chain/answer.ts';
+import type { Pattern } from '@portolan/kernel/base/pattern.ts';
+import type { WholeAnswer } from '@portolan/kernel/chain/answer.ts';
 import { fillInGroups, replaceName } from './name-match.ts';
 import type { RewriteCname } from './options.ts';
 

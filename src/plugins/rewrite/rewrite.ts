@@ -4,11 +4,11 @@
 
 import { toKey, tryParseName } from '@portolan/dns/name.ts';
 import { type AbsoluteName, CLASS } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Chain, Handler, Next } from '../../chain/handler.ts';
-import { covers, type Match, type Questions } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
+import { covers, type Match, type Questions } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { isResponse, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
 import { changeEdns } from './edns-rules.ts';
 import { matchesName, namesOf, replaceName } from './name-match.ts';
 import type { RewriteName, RewriteOptions, RewriteRule } from './options.ts';

@@ -3,8 +3,8 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Log } from '../../base/log.ts';
-import { isWithinAny } from '../../chain/match.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { isWithinAny } from '@portolan/kernel/chain/match.ts';
 import { type CatalogMember, readCatalog } from './catalog.ts';
 import type { FetchedZone, FollowedZone } from './followed-zone.ts';
 import type { SecondaryZone } from './options.ts';

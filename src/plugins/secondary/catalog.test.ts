@@ -1,7 +1,7 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import type { ResourceRecord } from '@portolan/dns/types.ts';
+import { record } from '@portolan/kernel/chain/testing/queries.ts';
 import { describe, expect, it } from 'vitest';
-import { record } from '../../chain/testing/queries.ts';
 import { ZoneNames } from '../file/zone-names.ts';
 import { readCatalog } from './catalog.ts';
 

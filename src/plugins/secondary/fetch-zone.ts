@@ -8,8 +8,8 @@ import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { toKey } from '@portolan/dns/name.ts';
 import { ResponseVerifier, signQuery } from '@portolan/dns/tsig.ts';
 import { CLASS, type Message, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import { formatSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { formatSocketAddress, type SocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import type { NamedSecret } from '../tsig/options.ts';
 import { type KnownRecords, RecordStream, type TransferResult } from './record-stream.ts';
 

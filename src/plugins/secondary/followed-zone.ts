@@ -4,11 +4,11 @@
  */
 
 import { isNewer } from '@portolan/dns/serial.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import { formatGoDuration } from '../../base/duration.ts';
-import type { Log } from '../../base/log.ts';
-import { formatSocketAddress } from '../../socket/addresses.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { ZoneNames } from '../file/zone-names.ts';
 import type { NamedSecret } from '../tsig/options.ts';
 import { type FetchOptions, fetchSerial, fetchZone } from './fetch-zone.ts';

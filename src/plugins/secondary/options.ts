@@ -3,7 +3,7 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { SocketAddress } from '../../socket/addresses.ts';
+import type { SocketAddress } from '@portolan/kernel/socket/addresses.ts';
 
 export interface SecondaryOptions {
   /** If a zone is named twice, the last one counts. */

@@ -3,14 +3,14 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
+import { ofKind } from '@portolan/kernel/contract/plugin.ts';
+import { PLAN } from '@portolan/kernel/contract/services.ts';
+import type { SocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { ofKind } from '../../contract/plugin.ts';
-import { PLAN } from '../../contract/services.ts';
 import { fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { readServerAddress } from '../../corefile/directive/server-address.ts';
 import { parseZones } from '../../corefile/keys/zone-name.ts';
-import type { SocketAddress } from '../../socket/addresses.ts';
 import { Transfer } from '../transfer/transfer.ts';
 import { readKeyName } from '../tsig/key-name.ts';
 import { Tsig } from '../tsig/tsig.ts';

@@ -1,9 +1,9 @@
 import { parseName } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import type { ResourceRecord } from '@portolan/dns/types.ts';
+import { record } from '@portolan/kernel/chain/testing/queries.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { record } from '../../chain/testing/queries.ts';
 import { type KnownRecords, RecordStream, type TransferResult } from './record-stream.ts';
 
 const NAME = parseName('ns.example.');

@@ -3,7 +3,7 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Pattern } from '../../base/pattern.ts';
+import type { Pattern } from '@portolan/kernel/base/pattern.ts';
 import type { Expression } from '../../corefile/expression/expression.ts';
 import type { TextTemplate } from './text-template/text-template.ts';
 

@@ -1,7 +1,7 @@
 /**
  * `template`: answers made from templates.
  */
-import type { Pattern } from '../../base/pattern.ts';
+import type { Pattern } from '@portolan/kernel/base/pattern.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import {
   type DirectiveContext,

@@ -4,14 +4,14 @@
 
 import { isWithin } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey, TYPE } from '@portolan/dns/types.ts';
-import { literalSuffixOf } from '../../base/literal-suffix.ts';
+import { literalSuffixOf } from '@portolan/kernel/base/literal-suffix.ts';
 import {
   isWithinAny,
   type Match,
   type NameMatch,
   namesEndingWith,
   type Questions,
-} from '../../chain/match.ts';
+} from '@portolan/kernel/chain/match.ts';
 import type { TemplateRule } from './options.ts';
 
 export function questionsOfTemplates(templates: readonly TemplateRule[]): Questions {

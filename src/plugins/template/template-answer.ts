@@ -5,10 +5,10 @@
 import { extendedError, passedErrors } from '@portolan/dns/extended-error.ts';
 import { toKey } from '@portolan/dns/name.ts';
 import { type AbsoluteName, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
-import type { Answer, WholeAnswer } from '../../chain/answer.ts';
-import type { Chain } from '../../chain/handler.ts';
-import type { Query } from '../../chain/query.ts';
-import { EMPTY_ANSWER, wholeAnswerOf } from '../../chain/whole-answer.ts';
+import type { Answer, WholeAnswer } from '@portolan/kernel/chain/answer.ts';
+import type { Chain } from '@portolan/kernel/chain/handler.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { EMPTY_ANSWER, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
 import type { Variables } from '../../corefile/expression/evaluate.ts';
 import { describeAsCoreDns } from '../../sources/zone-files/coredns-words.ts';
 import { parseRecord } from '../../sources/zone-files/zone-file.ts';

@@ -4,8 +4,8 @@
 
 import { knownClassName, knownTypeName } from '@portolan/dns/mnemonics.ts';
 import { CLASS, type NameKey, TYPE } from '@portolan/dns/types.ts';
-import type { PatternGroups } from '../../base/pattern.ts';
-import type { Query } from '../../chain/query.ts';
+import type { PatternGroups } from '@portolan/kernel/base/pattern.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
 import type { Variables } from '../../corefile/expression/evaluate.ts';
 import type { Value } from '../../corefile/expression/expression.ts';
 import type { TemplateRule } from './options.ts';

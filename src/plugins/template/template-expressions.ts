@@ -1,8 +1,8 @@
 /**
  * Variables and conditions of templates: expressions over the query and the groups of its match.
  */
-import { PatternError } from '../../base/pattern.ts';
-import type { Query } from '../../chain/query.ts';
+import { PatternError } from '@portolan/kernel/base/pattern.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
 import { BUILT_IN } from '../../corefile/expression/built-in-functions.ts';
 import type { FunctionTypes } from '../../corefile/expression/check-expression.ts';
 import { evaluate, type Functions, type Variables } from '../../corefile/expression/evaluate.ts';

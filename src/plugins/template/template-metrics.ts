@@ -1,10 +1,10 @@
 /**
  * Metrics of templates, under CoreDNS's names.
  */
-import type { Counter } from '../../base/metrics/counted-families.ts';
-import type { MetricRegistry } from '../../base/metrics/registry.ts';
-import { CountFamily, type HandlerCount } from '../../chain/handler-counts.ts';
-import type { QuerySite } from '../../chain/query.ts';
+import type { Counter } from '@portolan/kernel/base/metrics/counted-families.ts';
+import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { CountFamily, type HandlerCount } from '@portolan/kernel/chain/handler-counts.ts';
+import type { QuerySite } from '@portolan/kernel/chain/query.ts';
 import type { TextTemplate } from './text-template/text-template.ts';
 
 /** Labels of a question that a template matched. */

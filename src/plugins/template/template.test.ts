@@ -1,12 +1,12 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { Pattern } from '@portolan/kernel/base/pattern.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { addresses, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
+import { wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
 import { describe, expect, it } from 'vitest';
-import { MetricRegistry } from '../../base/metrics/registry.ts';
-import { Pattern } from '../../base/pattern.ts';
-import type { Answer } from '../../chain/answer.ts';
-import { addresses, makeQuery } from '../../chain/testing/queries.ts';
-import { wholeAnswerOf } from '../../chain/whole-answer.ts';
 import type { ExpressionType } from '../../corefile/expression/built-in-functions.ts';
 import { readTypedExpression } from '../../corefile/expression/check-expression.ts';
 import type { TemplateRule } from './options.ts';

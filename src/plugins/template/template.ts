@@ -4,9 +4,9 @@
 
 import { isWithin, parentOf } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey, TYPE } from '@portolan/dns/types.ts';
-import type { MetricRegistry } from '../../base/metrics/registry.ts';
-import type { Chain, Handler } from '../../chain/handler.ts';
-import type { Query } from '../../chain/query.ts';
+import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import type { Chain, Handler } from '@portolan/kernel/chain/handler.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
 import type { TemplateOptions, TemplateRule } from './options.ts';
 import { questionsOfTemplates } from './questions.ts';
 import { TemplateAnswer } from './template-answer.ts';

@@ -1,7 +1,7 @@
 /**
  * `timeouts`: limits of connections of clients: times, and number of queries.
  */
-import { formatGoDuration } from '../../base/duration.ts';
+import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { Draft } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';

@@ -1,10 +1,10 @@
 /**
  * Reads the files of `tls`.
  */
-import { findMeaning } from '../../base/system-errors.ts';
-import type { TlsIdentity } from '../../listen/secure/tls-identity.ts';
-import type { TlsOptions } from '../../listen/secure/tls-options.ts';
-import { checkIdentity } from '../../listen/secure/tls-server.ts';
+import { findMeaning } from '@portolan/kernel/base/system-errors.ts';
+import type { TlsIdentity } from '@portolan/kernel/listen/secure/tls-identity.ts';
+import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
+import { checkIdentity } from '@portolan/kernel/listen/secure/tls-server.ts';
 
 /**
  * @param read the octets or the text of a file

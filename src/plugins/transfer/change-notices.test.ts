@@ -1,5 +1,5 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { ChangeNotices } from './change-notices.ts';
 
 it('are one for the changes of a second, and then at most one in five', () => {

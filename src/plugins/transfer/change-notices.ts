@@ -1,7 +1,7 @@
 /**
  * When secondary servers are notified of the changes of a zone that changes often.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 
 /** Milliseconds after a change: others often follow it. */
 const DELAY = 1_000;

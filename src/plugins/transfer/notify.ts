@@ -6,10 +6,10 @@ import { wholeRcodeOf } from '@portolan/dns/edns.ts';
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
 import { signQuery } from '@portolan/dns/tsig.ts';
 import { CLASS, type NameKey, OPCODE, RCODE, TYPE } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import { writeQuery } from '../../forward/transport/query-message.ts';
-import { UdpTransport } from '../../forward/transport/udp-transport.ts';
-import { formatSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
+import { UdpTransport } from '@portolan/kernel/forward/transport/udp-transport.ts';
+import { formatSocketAddress, type SocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import type { NamedSecret } from '../tsig/options.ts';
 
 const TRIES = 3;

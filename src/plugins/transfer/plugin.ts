@@ -1,8 +1,9 @@
 /**
  * `transfer`: whole zones for secondary servers.
  */
+
+import { PLAN } from '@portolan/kernel/contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { PLAN } from '../../contract/services.ts';
 import { type DirectiveContext, type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { isAddress } from '../../corefile/directive/go-values.ts';

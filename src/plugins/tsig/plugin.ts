@@ -5,7 +5,7 @@
 import { tryParseKey } from '@portolan/dns/name.ts';
 import { DEFAULT_ALGORITHM, isKnownAlgorithm } from '@portolan/dns/tsig.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import { describeError } from '../../base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { type DirectiveContext, type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';

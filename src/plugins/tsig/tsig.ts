@@ -5,13 +5,13 @@
 import { typeName } from '@portolan/dns/mnemonics.ts';
 import { isMacMalformed, ResponseSigner, TSIG_ERROR, verifyQuery } from '@portolan/dns/tsig.ts';
 import { type NameKey, RCODE } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler, Next } from '../../chain/handler.ts';
-import { isWithinAny, namesWithin } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler, Next } from '@portolan/kernel/chain/handler.ts';
+import { isWithinAny, namesWithin } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { EMPTY_ANSWER } from '@portolan/kernel/chain/whole-answer.ts';
 import type { NamedSecret, TsigOptions } from './options.ts';
 
 export interface TsigDependencies {

@@ -6,7 +6,7 @@
 
 import { parseAddress } from '@portolan/dns/address.ts';
 import { type AddressRange, matchRange, uniteRanges } from '@portolan/dns/address-range.ts';
-import type { Truth } from '../../contract/block-choice.ts';
+import type { Truth } from '@portolan/kernel/contract/block-choice.ts';
 import { parseCidr } from '../../corefile/directive/go-values.ts';
 import type { Expression } from '../../corefile/expression/expression.ts';
 import type { ViewOptions } from './options.ts';

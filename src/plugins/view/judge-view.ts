@@ -1,7 +1,7 @@
 /**
  * Judges whether a server block with a view is for a query.
  */
-import type { Query } from '../../chain/query.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
 import { evaluate } from '../../corefile/expression/evaluate.ts';
 import type { ViewOptions } from './options.ts';
 import { functionsOf } from './query-functions.ts';

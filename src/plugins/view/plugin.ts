@@ -1,7 +1,7 @@
 /**
  * `view`: a server block that is only for some queries. Source: plugin/view of CoreDNS 1.14.7.
  */
-import { NO_QUESTIONS } from '../../chain/match.ts';
+import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { readExpression } from '../../corefile/expression/check-expression.ts';

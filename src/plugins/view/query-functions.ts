@@ -7,7 +7,7 @@ import { type AddressMatch, matchRange } from '@portolan/dns/address-range.ts';
 import { presentNameAsGo } from '@portolan/dns/go-name.ts';
 import { className, typeName } from '@portolan/dns/mnemonics.ts';
 import { maxResponseOctets } from '@portolan/dns/response-size.ts';
-import type { Query } from '../../chain/query.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
 import { parseCidr } from '../../corefile/directive/go-values.ts';
 import type { FunctionType } from '../../corefile/expression/built-in-functions.ts';
 import type { FunctionTypes } from '../../corefile/expression/check-expression.ts';

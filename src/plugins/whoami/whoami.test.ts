@@ -1,6 +1,6 @@
 import { presentRecord } from '@portolan/dns/present.ts';
+import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { expect, it } from 'vitest';
-import { makeQuery } from '../../chain/testing/queries.ts';
 import { createWhoamiHandler } from './plugin.ts';
 
 it("tells the client's address and port", async () => {

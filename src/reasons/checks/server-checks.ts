@@ -2,7 +2,7 @@
  * Checks of what the server itself knows. They also make its metric and the notes of its readiness.
  */
 import { isIP } from 'node:net';
-import { formatElapsed } from '../../base/duration.ts';
+import { formatElapsed } from '@portolan/kernel/base/duration.ts';
 import { describeReason, hostOf, listRemedies } from '../describe-reason.ts';
 import type { Check, Finding, ServerEvidence, UpstreamEvidence } from '../finding.ts';
 import type { Reason } from '../reason.ts';

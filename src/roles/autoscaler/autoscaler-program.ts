@@ -5,8 +5,8 @@
  *     /last-poll   200, or 500 with the errors
  *     /metrics     for Prometheus
  */
-import type { MetricFamily } from '../../base/metrics/family.ts';
-import { METRICS_TEXT, writeSortedFamilies } from '../../base/metrics/text-format.ts';
+import type { MetricFamily } from '@portolan/kernel/base/metrics/family.ts';
+import { METRICS_TEXT, writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import type { HttpPort } from '../../observe/http-host.ts';

@@ -1,8 +1,8 @@
 /**
  * The statistics and metrics of the autoscaler.
  */
-import type { Clock } from '../../base/clock.ts';
-import { type MetricFamily, one, type Sample, singleFamily } from '../../base/metrics/family.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { type MetricFamily, one, type Sample, singleFamily } from '@portolan/kernel/base/metrics/family.ts';
 import type { NodeCounts } from '../../kube/objects/node-counts.ts';
 import type { PollResult } from './poll.ts';
 

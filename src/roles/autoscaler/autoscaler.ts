@@ -1,9 +1,9 @@
 /**
  * The autoscaler: keeps the replicas of its targets in proportion to the cluster, for as long as it runs.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import { OutageLog } from '../../base/outage-log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { OutageLog } from '@portolan/kernel/base/outage-log.ts';
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 import { findParametersFault } from '../../config/autoscaler/default-parameters.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';

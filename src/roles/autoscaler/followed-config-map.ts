@@ -2,7 +2,7 @@
  * Watches the ConfigMap and reports possible changes. It stops if watching is not allowed: the permissions of the original only
  * allow a read at each poll.
  */
-import type { Log } from '../../base/log.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { ApiAccess } from '../../kube/api/list-watch/api-access.ts';
 import { followConfigMap } from '../../kube/api/list-watch/further-kinds.ts';
 import type { Follower } from '../../kube/api/list-watch/reflector.ts';

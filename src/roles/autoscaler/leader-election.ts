@@ -4,10 +4,10 @@
  * Another instance holds it until its record stays unchanged for the Lease's duration on the clock of this machine, so the
  * clocks of others do not matter.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import type { Log } from '../../base/log.ts';
-import { OutageLog } from '../../base/outage-log.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { OutageLog } from '@portolan/kernel/base/outage-log.ts';
 import type { ElectionPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
 import { asRecord, asText, type JsonRecord } from '../../kube/objects/trim/fields.ts';

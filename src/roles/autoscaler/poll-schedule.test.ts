@@ -1,5 +1,5 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { expect, test } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { PollSchedule } from './poll-schedule.ts';
 
 /** The start times of polls that take no time. */

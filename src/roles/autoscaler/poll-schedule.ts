@@ -2,7 +2,7 @@
  * Decides when to poll: at an interval, and at once after a change that follows a quiet time. Later changes wait for the end of the
  * interval, so that a growing cluster does not cause a poll per node.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 
 /** Milliseconds from a change to its poll, which covers changes in between. */
 const GATHER = 100;

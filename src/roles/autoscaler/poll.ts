@@ -1,9 +1,9 @@
 /**
  * One poll: reads the parameters and the size of the cluster, and scales each target accordingly.
  */
-import type { Clock } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 import { readParameters } from '../../config/autoscaler/parameters.ts';
 import type { ScaleTarget } from '../../config/autoscaler/scale-targets.ts';

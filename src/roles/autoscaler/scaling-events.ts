@@ -2,10 +2,10 @@
  * Kubernetes events about scaling, for `kubectl describe`.
  */
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import type { Log } from '../../base/log.ts';
-import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { RateLimitedWarnings } from '@portolan/kernel/base/rate-limited-warning.ts';
 import type { RestClient } from '../../kube/api/rest/rest-client.ts';
 import type { Scaling } from './scale-client.ts';
 import type { ScalePlace } from './scale-place.ts';

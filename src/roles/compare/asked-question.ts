@@ -6,7 +6,7 @@ import { encodeMessage } from '@portolan/dns/message.ts';
 import { className, typeName, typeOf } from '@portolan/dns/mnemonics.ts';
 import { NameError, parseName } from '@portolan/dns/name.ts';
 import { CLASS, OPCODE, type Question, TYPE } from '@portolan/dns/types.ts';
-import { ItemFault } from '../../base/item-fence.ts';
+import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
 
 export interface AskedQuestion extends Question {
   readonly recursionDesired: boolean;

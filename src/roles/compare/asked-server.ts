@@ -4,7 +4,7 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';
 import { FrameParser, frame } from '@portolan/dns/frames.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Answerer, AnswererReply } from './answerer.ts';
 import { type AskedQuestion, encodeQuestion } from './asked-question.ts';
 import { PendingReplies } from './pending-replies.ts';

@@ -1,6 +1,6 @@
 import type { Message, ResourceRecord } from '@portolan/dns/types.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { expect, it } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
 import type { Answerer, AnswererReply } from './answerer.ts';
 import { type AskedQuestion, readListLine } from './asked-question.ts';
 import { Comparison, SilentSideError } from './comparison.ts';

@@ -1,7 +1,7 @@
 /**
  * Asks both sides the same questions, at a bounded rate, and counts the verdicts.
  */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Answerer, AnswererReply } from './answerer.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { type FindDeviation, judgeReplies, type ReplyVerdict, type Sides } from './judge-replies.ts';

@@ -3,7 +3,7 @@
  */
 
 import type { Question } from '@portolan/dns/types.ts';
-import type { DifferingReplies } from '../../deviations/differing-replies.ts';
+import type { DifferingReplies } from '@portolan/kernel/deviations/differing-replies.ts';
 import type { AnswererReply } from './answerer.ts';
 import { type DescribedReply, describeReply } from './described-reply.ts';
 import { differingParts, type JudgeRules, maskNameServer, maskSerials, NEAR_TTL } from './judge.ts';

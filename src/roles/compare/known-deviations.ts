@@ -1,8 +1,8 @@
 /**
  * Names the deliberate deviation that two replies show.
  */
-import type { DifferingReplies } from '../../deviations/differing-replies.ts';
-import { DEVIATIONS, describeDeviation, pageOf } from '../../deviations/table.ts';
+import type { DifferingReplies } from '@portolan/kernel/deviations/differing-replies.ts';
+import { DEVIATIONS, describeDeviation, pageOf } from '@portolan/kernel/deviations/table.ts';
 
 export interface KnownDeviation {
   /** The id of its row in the table of deviations. */

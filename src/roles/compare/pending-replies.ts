@@ -6,8 +6,8 @@ import { HEADER_OCTETS } from '@portolan/dns/header.ts';
 import { tryDecodeMessage } from '@portolan/dns/message.ts';
 import { toKey } from '@portolan/dns/name.ts';
 import type { Message, Question } from '@portolan/dns/types.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import { randomId } from '../../forward/transport/random-ids.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { randomId } from '@portolan/kernel/forward/transport/random-ids.ts';
 import type { AnswererReply, UnansweredReason } from './answerer.ts';
 
 interface Pending {

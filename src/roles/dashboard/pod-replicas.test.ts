@@ -1,7 +1,7 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { hasStarted, isRunning, NOISE, putInPath } from '@portolan/kernel/base/testing/path-programs.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { hasStarted, isRunning, NOISE, putInPath } from '../../base/testing/path-programs.ts';
-import { waitUntil } from '../../base/testing/wait-until.ts';
 import { findPods } from './pod-replicas.ts';
 
 const PLACE = { namespace: 'kube-system', selector: 'app=dns', container: undefined, context: undefined };

@@ -2,9 +2,9 @@
  * Replicas in the pods of a cluster, asked by `kubectl exec` with the rights of the caller.
  */
 import { once } from 'node:events';
-import { type Clock, systemClock } from '../../base/clock.ts';
-import { killGroup } from '../../base/process-group.ts';
-import { lastLines, startProgram } from '../../base/run-program.ts';
+import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
+import { killGroup } from '@portolan/kernel/base/process-group.ts';
+import { lastLines, startProgram } from '@portolan/kernel/base/run-program.ts';
 import { type ControlRequest, readReply } from '../../observe/control/protocol.ts';
 import type { FindReplicas, ShownReplica } from '../../server/dashboard/replica.ts';
 

@@ -4,15 +4,15 @@
 
 import { isWithin, ROOT } from '@portolan/dns/name.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE } from '@portolan/dns/types.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { ALL_QUESTIONS, isWithinAny } from '../../chain/match.ts';
-import { mapUses } from '../../config/server/server-blocks-plan.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { ALL_QUESTIONS, isWithinAny } from '@portolan/kernel/chain/match.ts';
+import { findPluginOptions } from '@portolan/kernel/contract/plugin-use.ts';
+import type { ForwardPlan, ForwardTarget } from '@portolan/kernel/forward/forward-plan.ts';
+import { NameRules, pairsOf } from '@portolan/kernel/forward/name-rules.ts';
+import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
+import { mapUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
-import { findPluginOptions } from '../../contract/plugin-use.ts';
-import type { ForwardPlan, ForwardTarget } from '../../forward/forward-plan.ts';
-import { NameRules, pairsOf } from '../../forward/name-rules.ts';
-import { formatUpstream } from '../../forward/upstream-address.ts';
 import type { ForwardOptions, ForwardRoute, ForwardUpstream } from '../../plugins/forward/options.ts';
 import { forward } from '../../plugins/forward/plugin.ts';
 

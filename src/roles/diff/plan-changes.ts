@@ -2,10 +2,10 @@
  * What changes between two plans: blocks, their zones and listeners, plugins and their options, endpoints.
  */
 import { inspect, isDeepStrictEqual } from 'node:util';
-import type { EnginePlan } from '../../config/server/engine-plan.ts';
-import type { ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
+import type { PluginUse } from '@portolan/kernel/contract/plugin-use.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import type { ServerBlockPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
-import type { PluginUse } from '../../contract/plugin-use.ts';
 
 export interface PlanChange {
   /** The block, or another part of the plan. */

@@ -1,7 +1,7 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { waitUntil } from '../../base/testing/wait-until.ts';
 import { RestError } from '../../kube/api/rest/rest-client.ts';
 import type { JsonRecord } from '../../kube/objects/trim/fields.ts';
 import type { Finding } from '../../reasons/finding.ts';

@@ -2,10 +2,10 @@
  * Writes findings as Kubernetes Events, in the background: bounded, at most one in an hour for each finding and object, and never in the
  * way of queries.
  */
-import type { Clock } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import type { Log } from '../../base/log.ts';
-import { OutageLog } from '../../base/outage-log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { OutageLog } from '@portolan/kernel/base/outage-log.ts';
 import type { EventsPlan } from '../../config/events/events-plan.ts';
 import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
 import type { Finding } from '../../reasons/finding.ts';

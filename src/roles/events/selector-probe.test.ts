@@ -1,5 +1,5 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RestError } from '../../kube/api/rest/rest-client.ts';
 import type { ClusterEvidence, EndpointEvidence, ServiceEvidence } from '../../reasons/cluster-evidence.ts';
 import { SelectorProbe } from './selector-probe.ts';

@@ -2,7 +2,7 @@
  * Services whose selector matches no pod. The server keeps neither selectors nor pods, so it looks at few services that have had no endpoint
  * for a minute, and reads what it lacks.
  */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { RestClient } from '../../kube/api/rest/rest-client.ts';
 import { asRecord, asRecords } from '../../kube/objects/trim/fields.ts';
 import type { ClusterEvidence, EndpointsByState, ServiceName } from '../../reasons/cluster-evidence.ts';

@@ -1,6 +1,6 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
 import type { HealthzPlan } from '../../config/healthz/healthz-plan.ts';
 import { ProbeCommand } from './check.ts';
 import type { CommandEnd } from './shell-command.ts';

@@ -4,8 +4,8 @@
  * As in the original: healthy from the start, until a command fails or the last result is too old. The next run begins a
  * period after the start of the last one, but never before its end.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { HealthzCheck, HealthzPlan } from '../../config/healthz/healthz-plan.ts';
 import type { CommandEnd, RunningCommand } from './shell-command.ts';
 

@@ -2,8 +2,8 @@
  * The exechealthz of older pods: a bridge from commands to the HTTP probes of the kubelet. Each path answers for one command:
  * 200 while its last run succeeded and is recent, else 503 with the reason.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { HealthzPlan } from '../../config/healthz/healthz-plan.ts';
 import type { HttpPort } from '../../observe/http-host.ts';
 import { type HttpReply, PLAIN_TEXT } from '../../observe/http-route.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { hasStarted, isRunning } from '@portolan/kernel/base/testing/path-programs.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { hasStarted, isRunning } from '../../base/testing/path-programs.ts';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
-import { waitUntil } from '../../base/testing/wait-until.ts';
 import { runShellCommand } from './shell-command.ts';
 
 const run = (command: string) => runShellCommand(command, 60_000, systemClock).ended;

@@ -4,9 +4,9 @@
  * It keeps output up to a limit, and discards the rest, so that the command never blocks on a full pipe.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Clock } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import { killGroup } from '../../base/process-group.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { killGroup } from '@portolan/kernel/base/process-group.ts';
 
 export interface CommandEnd {
   /** The output of stdout and stderr, in order of arrival. */

@@ -1,6 +1,6 @@
+import { NOISE, putInPath } from '@portolan/kernel/base/testing/path-programs.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { describe, expect, it } from 'vitest';
-import { NOISE, putInPath } from '../../base/testing/path-programs.ts';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { ImageError, ImageLayers } from './image-layers.ts';
 
 /** Fails at its first program. */

@@ -6,8 +6,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { systemClock } from '../../base/clock.ts';
-import { createRunProgram, ProgramError } from '../../base/run-program.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { createRunProgram, ProgramError } from '@portolan/kernel/base/run-program.ts';
 import type { Architecture } from '../../config/image/image-flags.ts';
 import { Dockerfile } from './dockerfile.ts';
 import { stripSymbols } from './strip-symbols.ts';

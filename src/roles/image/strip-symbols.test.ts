@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { stripSymbols } from './strip-symbols.ts';
 
 const PROGRAM = readFileSync(process.execPath);

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { entriesOf, fileEntry, type TarEntry, writeTar } from './tar-archive.ts';
 
 /** What `setcap cap_net_bind_service=+ep` sets, in hexadecimal digits. */

@@ -4,8 +4,8 @@
  *     /healthz     200 while the process is alive
  *     /readiness   200 once all records were written, or another instance writes them
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { Kube2SkyPlan } from '../../config/kube2sky/kube2sky-plan.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import type { HttpPort } from '../../observe/http-host.ts';

@@ -4,10 +4,10 @@
  * They are derived again after changes, and the difference to the stored records is written. This also cleans up after a crash
  * or another program. Writing starts only after all objects are listed.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import type { Log } from '../../base/log.ts';
-import { OutageLog } from '../../base/outage-log.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { OutageLog } from '@portolan/kernel/base/outage-log.ts';
 import type { Kube2SkyPlan } from '../../config/kube2sky/kube2sky-plan.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { ClusterWatch } from '../../kube/api/list-watch/cluster-watch.ts';

@@ -3,8 +3,8 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { parseDocument } from 'yaml';
-import { describeError } from '../../base/describe-error.ts';
 
 /** A shipped file is missing or invalid: the installation is broken. */
 export class ManifestFileError extends Error {

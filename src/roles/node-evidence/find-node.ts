@@ -2,8 +2,8 @@
  * Finds the file system of the node, and how to run its programs: in the pod of `kubectl debug node` it is mounted at `/host`.
  */
 import { existsSync } from 'node:fs';
-import type { Clock } from '../../base/clock.ts';
-import { createRunProgram, type RunProgram } from '../../base/run-program.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { createRunProgram, type RunProgram } from '@portolan/kernel/base/run-program.ts';
 
 const MOUNTED = '/host';
 

@@ -2,7 +2,7 @@
  * Probes whether a name server of the network answers, with the question for the name servers of the root: every resolver has them in its
  * cache.
  */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { isAnsweredAt } from '../node-network/local-probe.ts';
 
 /** One packet may be lost. */

@@ -1,8 +1,8 @@
 import { createSocket } from 'node:dgram';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { ProgramError } from '@portolan/kernel/base/run-program.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { ProgramError } from '../../base/run-program.ts';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { parseConntrackCounters, parseUdp6Counters, parseUdpCounters } from './kernel-counters.ts';
 import { findLocalListeners } from './local-listeners.ts';
 import { isNameserverAnswering } from './nameserver-probe.ts';

@@ -3,9 +3,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
-import type { RunProgram } from '../../base/run-program.ts';
-import { parseResolvConf, parseSearchDomains } from '../../forward/resolv-conf.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { RunProgram } from '@portolan/kernel/base/run-program.ts';
+import { parseResolvConf, parseSearchDomains } from '@portolan/kernel/forward/resolv-conf.ts';
 import type {
   ConntrackEvidence,
   Growth,

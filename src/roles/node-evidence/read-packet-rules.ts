@@ -2,7 +2,7 @@
  * Reads the packet filter of a node: what may drop queries to its DNS cache, and whether they are tracked.
  */
 import { isIP } from 'node:net';
-import { ProgramError, type RunProgram } from '../../base/run-program.ts';
+import { ProgramError, type RunProgram } from '@portolan/kernel/base/run-program.ts';
 import type { RulesEvidence } from '../../reasons/node-evidence.ts';
 import { findDrop, isUntracked } from '../node-network/iptables-drops.ts';
 import { findInstalled, hasTable } from '../node-network/iptables-programs.ts';

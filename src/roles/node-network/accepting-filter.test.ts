@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { ProgramError, type RunProgram } from '@portolan/kernel/base/run-program.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, it } from 'vitest';
-import { ProgramError, type RunProgram } from '../../base/run-program.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { AcceptingFilter, BlockedPathError, UnreadRulesError } from './accepting-filter.ts';
 import { packetRulesOf } from './packet-rules.ts';
 

@@ -4,8 +4,8 @@
  * The rules that keep packets from the Service are in the first filter, nftables if available. They are set last and removed first, so
  * that iptables never drops a query that was taken from the Service. An ACCEPT that outlives us does no harm.
  */
-import type { Log } from '../../base/log.ts';
-import { ProgramError } from '../../base/run-program.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { ProgramError } from '@portolan/kernel/base/run-program.ts';
 import { findDrop } from './iptables-drops.ts';
 import { IptablesFilter, type IptablesFilterOptions } from './iptables-filter.ts';
 import { familyOf, hasTable, type IptablesPrograms } from './iptables-programs.ts';

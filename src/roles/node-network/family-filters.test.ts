@@ -1,5 +1,5 @@
+import { ProgramError } from '@portolan/kernel/base/run-program.ts';
 import { expect, it } from 'vitest';
-import { ProgramError } from '../../base/run-program.ts';
 import { FamilyFilters } from './family-filters.ts';
 
 function filterOf(name: string, fails = false) {

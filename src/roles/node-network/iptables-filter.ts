@@ -4,8 +4,8 @@
  * They would outlive us. A separate shell removes them when we end in any way, so that they do not send packets to a port without
  * a server. If the shell is killed with us, the next process removes them before it starts to serve.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { RunProgram } from '../../base/run-program.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { RunProgram } from '@portolan/kernel/base/run-program.ts';
 import { familyOf, type IptablesPrograms } from './iptables-programs.ts';
 import { IptablesRules } from './iptables-rules.ts';
 import type { PacketFilter } from './packet-filter.ts';

@@ -2,7 +2,7 @@
  * Rules of a node's cache in iptables without a process: their process was killed together with its watcher, was configured to
  * leave them, or left them to a successor that uses nftables. The original node-cache leaves such rules too.
  */
-import { ProgramError, type RunProgram } from '../../base/run-program.ts';
+import { ProgramError, type RunProgram } from '@portolan/kernel/base/run-program.ts';
 import { hasTable, type IptablesPrograms } from './iptables-programs.ts';
 import { IptablesRules } from './iptables-rules.ts';
 import type { PacketRule } from './packet-rules.ts';

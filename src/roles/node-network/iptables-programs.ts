@@ -2,7 +2,7 @@
  * The variants of iptables that a node may have: nftables and legacy. kube-proxy uses one of them.
  */
 import { readFile } from 'node:fs/promises';
-import { ProgramError, type RunProgram } from '../../base/run-program.ts';
+import { ProgramError, type RunProgram } from '@portolan/kernel/base/run-program.ts';
 
 export type IpVersion = 4 | 6;
 

@@ -1,7 +1,7 @@
 /**
  * The rules of a node's cache in iptables, as node-cache sets them: with comments, at the front of the chains.
  */
-import type { RunProgram } from '../../base/run-program.ts';
+import type { RunProgram } from '@portolan/kernel/base/run-program.ts';
 import { familyOf, type IptablesPrograms } from './iptables-programs.ts';
 import type { PacketRule } from './packet-rules.ts';
 

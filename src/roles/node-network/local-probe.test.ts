@@ -1,9 +1,9 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { findFreePort } from '../../base/testing/free-port.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { waitUntil } from '../../base/testing/wait-until.ts';
 import { isAnsweredAt, isServedAt } from './local-probe.ts';
 
 const ADDRESS = '127.0.0.1';

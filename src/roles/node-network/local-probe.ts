@@ -4,8 +4,8 @@
  * The query has opcode STATUS, which servers answer with NOTIMP (RFC 1035 section 4.1.1).
  */
 import { createSocket } from 'node:dgram';
-import type { Clock } from '../../base/clock.ts';
-import { randomId } from '../../forward/transport/random-ids.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { randomId } from '@portolan/kernel/forward/transport/random-ids.ts';
 
 /** Milliseconds that an answer may take: a process that starts on a busy machine opens its sockets before it reads them. */
 const TIMEOUT = 1_000;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { ProgramError } from '@portolan/kernel/base/run-program.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { hasStarted, isRunning, NOISE, putInPath } from '@portolan/kernel/base/testing/path-programs.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ProgramError } from '../../base/run-program.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { hasStarted, isRunning, NOISE, putInPath } from '../../base/testing/path-programs.ts';
-import { waitUntil } from '../../base/testing/wait-until.ts';
 import { NftFilter } from './nft-filter.ts';
 import { packetRulesOf } from './packet-rules.ts';
 

@@ -7,9 +7,9 @@
  */
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
-import { killGroup } from '../../base/process-group.ts';
-import { lastLines, ProgramError, startProgram } from '../../base/run-program.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { killGroup } from '@portolan/kernel/base/process-group.ts';
+import { lastLines, ProgramError, startProgram } from '@portolan/kernel/base/run-program.ts';
 import type { PacketFilter } from './packet-filter.ts';
 import type { PacketRule } from './packet-rules.ts';
 import { RulesWatcher } from './rules-watcher.ts';

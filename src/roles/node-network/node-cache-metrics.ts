@@ -1,7 +1,7 @@
 /**
  * The metrics of node-cache: errors of the network setup and of the ConfigMap, as in the original, and the state of its rules.
  */
-import { MetricRegistry } from '../../base/metrics/registry.ts';
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import type { NodeNetwork, SetupError } from './node-network.ts';
 
 export type NodeCacheError = SetupError | 'configmap';

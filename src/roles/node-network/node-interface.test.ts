@@ -1,6 +1,6 @@
+import { ProgramError, type RunProgram } from '@portolan/kernel/base/run-program.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { describe, expect, it } from 'vitest';
-import { ProgramError, type RunProgram } from '../../base/run-program.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { NodeInterface } from './node-interface.ts';
 
 interface Link {

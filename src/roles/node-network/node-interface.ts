@@ -3,8 +3,8 @@
  *
  * If the kernel has no interfaces of type `dummy`, the addresses are added to the loopback interface.
  */
-import type { Log } from '../../base/log.ts';
-import { ProgramError, type RunProgram } from '../../base/run-program.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { ProgramError, type RunProgram } from '@portolan/kernel/base/run-program.ts';
 
 const LOOPBACK = 'lo';
 /** Characters that the kernel keeps of a label. */

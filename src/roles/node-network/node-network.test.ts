@@ -1,7 +1,7 @@
+import { ProgramError } from '@portolan/kernel/base/run-program.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { describe, expect, it } from 'vitest';
-import { ProgramError } from '../../base/run-program.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { NodeNetwork, type ProbeWay, type SetupError } from './node-network.ts';
 
 /** A node whose filter and interface record their calls. */

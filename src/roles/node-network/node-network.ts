@@ -5,9 +5,9 @@
  * Service with the same address answers instead; they are set again with the next answer. Interface and rules are checked
  * regularly, since other programs may remove them. A failure is logged, counted and retried; it never ends the server.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import { ProgramError } from '../../base/run-program.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { ProgramError } from '@portolan/kernel/base/run-program.ts';
 import { BlockedPathError, UnreadRulesError } from './accepting-filter.ts';
 import type { IptablesLeftovers } from './iptables-leftovers.ts';
 import type { NodeInterface } from './node-interface.ts';

@@ -10,10 +10,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
-import type { Clock } from '../../base/clock.ts';
-import { ProgramError, type RunProgram } from '../../base/run-program.ts';
-import { randomId } from '../../forward/transport/random-ids.ts';
-import { PacketSocket, PacketSocketError } from '../../socket/packet-socket.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { ProgramError, type RunProgram } from '@portolan/kernel/base/run-program.ts';
+import { randomId } from '@portolan/kernel/forward/transport/random-ids.ts';
+import { PacketSocket, PacketSocketError } from '@portolan/kernel/socket/packet-socket.ts';
 import { statusQuery } from './local-probe.ts';
 import {
   type Arrival,

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../base/testing/free-port.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
-import { waitUntil } from '../../base/testing/wait-until.ts';
 import { RulesWatcher, type RulesWatcherOptions } from './rules-watcher.ts';
 
 /** A process number that Linux never assigns: they end at 4194304. */

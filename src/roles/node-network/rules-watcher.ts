@@ -7,9 +7,9 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
-import type { Clock, Timer } from '../../base/clock.ts';
-import { startProgram } from '../../base/run-program.ts';
-import { encodeSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { startProgram } from '@portolan/kernel/base/run-program.ts';
+import { encodeSocketAddress, type SocketAddress } from '@portolan/kernel/socket/addresses.ts';
 
 export interface RulesWatcherOptions {
   /**

@@ -1,9 +1,9 @@
 /**
  * Sets up the network of a node's cache from its plan: chooses the packet filter, the interface and the probe.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import { createRunProgram, ProgramError, type RunProgram } from '../../base/run-program.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { createRunProgram, ProgramError, type RunProgram } from '@portolan/kernel/base/run-program.ts';
 import type { NodeCachePlan, RulesChoice } from '../../config/node-cache/node-cache-plan.ts';
 import { AcceptingFilter } from './accepting-filter.ts';
 import { FamilyFilters } from './family-filters.ts';

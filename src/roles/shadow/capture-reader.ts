@@ -4,7 +4,7 @@
  * It keeps one record at most, whose length is bounded. Captures are foreign: one that is malformed ends with an error, and the packets
  * before it count.
  */
-import { ItemFault } from '../../base/item-fence.ts';
+import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
 
 /** The octets are no capture, or no further part of one. */
 export class CaptureError extends ItemFault {

@@ -1,7 +1,7 @@
 /**
  * The questions in a capture: queries over UDP to one port.
  */
-import { readItem } from '../../base/item-fence.ts';
+import { readItem } from '@portolan/kernel/base/item-fence.ts';
 import type { AskedQuestion } from '../compare/asked-question.ts';
 import type { LeftOut } from '../compare/question-source.ts';
 import { CaptureError, CaptureReader } from './capture-reader.ts';

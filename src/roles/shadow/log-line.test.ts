@@ -1,6 +1,6 @@
+import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ItemFault } from '../../base/item-fence.ts';
 import { readLogLine } from './log-line.ts';
 
 it('reads the question of a query, in both formats and behind any prefix', () => {

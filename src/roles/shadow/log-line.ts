@@ -3,7 +3,7 @@
  */
 
 import { classOf } from '@portolan/dns/mnemonics.ts';
-import { ItemFault } from '../../base/item-fence.ts';
+import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
 import { type AskedQuestion, PLAIN, readName, readType } from '../compare/asked-question.ts';
 
 /** `… - 1234 "A IN www.example. udp 45 false 512" NOERROR …`. Names have no spaces or quotes: these are escaped. */

@@ -5,8 +5,8 @@
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { toKey } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Client } from '../../chain/query.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Client } from '@portolan/kernel/chain/query.ts';
 import type { Answerer, AnswererReply } from '../compare/answerer.ts';
 import { type AskedQuestion, encodeQuestion } from '../compare/asked-question.ts';
 

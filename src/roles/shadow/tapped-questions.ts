@@ -4,7 +4,7 @@
  * Questions wait in a bounded queue. Those beyond it are dropped and counted, so that a server never waits for the comparison.
  */
 import { createServer, type Server, type Socket } from 'node:net';
-import { readItem } from '../../base/item-fence.ts';
+import { readItem } from '@portolan/kernel/base/item-fence.ts';
 import { CONTROL, controlFrame, FrameReader } from '../../plugins/dnstap/frame-stream.ts';
 import { readClientQuery } from '../../plugins/dnstap/read-tap-message.ts';
 import type { AskedQuestion } from '../compare/asked-question.ts';

@@ -1,7 +1,7 @@
 import { CLASS, type Message, type Question, type RecordData } from '@portolan/dns/types.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { beforeEach, expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { COUNT_NAMES, DnsmasqCacheCounts } from './cache-counts.ts';
 import type { ServerReply } from './server-question.ts';
 

@@ -7,8 +7,8 @@
 
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { AskQuestion } from './probe.ts';
 import type { ServerReply } from './server-question.ts';
 

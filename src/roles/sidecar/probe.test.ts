@@ -1,8 +1,8 @@
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, type Question, TYPE } from '@portolan/dns/types.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
 import type { ProbePlan } from '../../config/sidecar/sidecar-plan.ts';
 import { Probe } from './probe.ts';
 import type { ServerReply } from './server-question.ts';

@@ -1,7 +1,7 @@
 /**
  * Metrics of the process itself, for a sidecar that runs as a separate program.
  */
-import type { MetricFamily } from '../../base/metrics/family.ts';
+import type { MetricFamily } from '@portolan/kernel/base/metrics/family.ts';
 import { buildFamily, PROCESS_METRICS } from '../../observe/metrics/process.ts';
 
 export function processFamilies(version: string): readonly MetricFamily[] {

@@ -9,7 +9,7 @@ import { getSystemErrorMap } from 'node:util';
 import { decodeMessage } from '@portolan/dns/message.ts';
 import type { Message, Question } from '@portolan/dns/types.ts';
 import { WireError } from '@portolan/dns/wire-error.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import {
   type ForwardQuestion,
   idOfReply,
@@ -17,8 +17,8 @@ import {
   repeatsQuestion,
   withId,
   writeQuery,
-} from '../../forward/transport/query-message.ts';
-import { randomId } from '../../forward/transport/random-ids.ts';
+} from '@portolan/kernel/forward/transport/query-message.ts';
+import { randomId } from '@portolan/kernel/forward/transport/random-ids.ts';
 
 export type ServerReply =
   /** `latency` in milliseconds, from sending to receiving. */

@@ -6,7 +6,7 @@ import {
   type MetricFamily,
   type Sample,
   singleFamily,
-} from '../../base/metrics/family.ts';
+} from '@portolan/kernel/base/metrics/family.ts';
 import { DROP_REASONS, type DropCounts } from '../../observe/http-connections.ts';
 import { HTTP_DROPS } from '../../observe/metrics/sockets.ts';
 import type { CountName, DnsmasqCacheCounts } from './cache-counts.ts';

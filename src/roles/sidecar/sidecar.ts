@@ -6,10 +6,10 @@
  *     /metrics               under the names of the original
  */
 
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { MetricFamily } from '../../base/metrics/family.ts';
-import { METRICS_TEXT, writeSortedFamilies } from '../../base/metrics/text-format.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { MetricFamily } from '@portolan/kernel/base/metrics/family.ts';
+import { METRICS_TEXT, writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
 import type { ProbedServer, SidecarPlan } from '../../config/sidecar/sidecar-plan.ts';
 import type { DropCounts } from '../../observe/http-connections.ts';
 import type { HttpPort } from '../../observe/http-host.ts';

@@ -5,8 +5,8 @@
  */
 
 import { RCODE } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import { formatDuration } from '../../base/duration.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { formatDuration } from '@portolan/kernel/base/duration.ts';
 import type { SwapPlan } from '../../config/swap/swap-flags.ts';
 import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
 import { asRecords, type JsonRecord } from '../../kube/objects/trim/fields.ts';

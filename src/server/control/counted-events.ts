@@ -5,7 +5,7 @@
 import { formatAddress } from '@portolan/dns/address.ts';
 import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { RCODE } from '@portolan/dns/types.ts';
-import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
+import type { QueryEvent } from '@portolan/kernel/listen/query-events/event-reader.ts';
 import type { CountedQuery } from './top-counts.ts';
 import {
   AUTHORITATIVE,

@@ -1,6 +1,6 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { BoundedLines, MAX_LINES } from './debug-lines.ts';
 
 it('bounds the lines of a second, and says how many queries had none', () => {

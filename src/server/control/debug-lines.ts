@@ -6,10 +6,10 @@
 import { formatAddress } from '@portolan/dns/address.ts';
 import { className, rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { CLASS } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Log, LogFields } from '../../base/log.ts';
-import { Look } from '../../chain/look.ts';
-import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log, LogFields } from '@portolan/kernel/base/log.ts';
+import { Look } from '@portolan/kernel/chain/look.ts';
+import type { QueryEvent } from '@portolan/kernel/listen/query-events/event-reader.ts';
 import { type ControlledServer, explainerOf } from './control-verbs.ts';
 import type { Explainer } from './explain.ts';
 import { inParts, WaitingEvents } from './waiting-events.ts';

@@ -1,14 +1,14 @@
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { denial, handlerOf } from '@portolan/kernel/chain/testing/queries.ts';
+import { usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
+import { Engine } from '@portolan/kernel/engine/engine.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { silentLog } from '../../base/log.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { denial, handlerOf } from '../../chain/testing/queries.ts';
 import { writePlainEngine } from '../../config/server/plain-block.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { usePlugin } from '../../contract/plugin-use.ts';
-import { Engine } from '../../engine/engine.ts';
 import { Explainer } from './explain.ts';
 
 /** What an explanation says of an answer of a plugin that nothing else knows. */

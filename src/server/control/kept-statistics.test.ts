@@ -1,8 +1,8 @@
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
+import { EventTap } from '@portolan/kernel/listen/query-events/event-tap.ts';
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../base/log.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { QueryEventRings } from '../../listen/query-events/event-rings.ts';
-import { EventTap } from '../../listen/query-events/event-tap.ts';
 import type { AnsweredStep } from '../../reasons/conclude.ts';
 import { explainFailures } from './failure-reasons.ts';
 import { KeptStatistics } from './kept-statistics.ts';

@@ -2,8 +2,8 @@
  * Statistics that are always kept (`--stats`): the queries of the last minutes, counted in windows, so that the first table of `top`
  * shows what was before somebody looked.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { EventTap } from '../../listen/query-events/event-tap.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { EventTap } from '@portolan/kernel/listen/query-events/event-tap.ts';
 import { CountedEvents } from './counted-events.ts';
 import { subtractCounts } from './search-counts.ts';
 import { type CountedQueries, mergeCounts, TopCounts } from './top-counts.ts';

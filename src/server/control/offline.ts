@@ -3,15 +3,15 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { Client } from '../../chain/query.ts';
-import type { EnginePlan } from '../../config/server/engine-plan.ts';
-import { mapUses } from '../../config/server/server-blocks-plan.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Client } from '@portolan/kernel/chain/query.ts';
+import type { Plugin } from '@portolan/kernel/contract/plugin.ts';
+import { makePlugin } from '@portolan/kernel/contract/plugin-use.ts';
+import { Engine } from '@portolan/kernel/engine/engine.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import { mapUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
-import type { Plugin } from '../../contract/plugin.ts';
-import { makePlugin } from '../../contract/plugin-use.ts';
-import { Engine } from '../../engine/engine.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import { clustersIn } from '../../plugins/kubernetes/inspected-cluster.ts';
 import { ManifestSource } from '../../sources/manifests/manifest-source.ts';

@@ -1,10 +1,11 @@
 /**
  * The services that a server publishes, for comparison with other servers, and which of them came and went.
  */
+
+import { makeBuckets } from '@portolan/kernel/records/service-digest.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import type { FormerDigest } from '../../kube/publish/service-log.ts';
 import { clustersIn } from '../../plugins/kubernetes/inspected-cluster.ts';
-import { makeBuckets } from '../../records/service-digest.ts';
 import type { Server } from '../server.ts';
 
 /** The zone of a cluster. Readers ignore fields that they do not know. */

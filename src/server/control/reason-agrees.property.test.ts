@@ -5,10 +5,12 @@
 
 import { parseName, splitLabels, toKey } from '@portolan/dns/name.ts';
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { lookUp } from '@portolan/kernel/zone/lookup.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../base/log.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
 import { findDialect } from '../../kube/publish/find-dialect.ts';
 import {
@@ -20,8 +22,6 @@ import {
 import { findClusterReason } from '../../reasons/cluster-reason.ts';
 import type { Reason } from '../../reasons/reason.ts';
 import { OPEN_ZONE } from '../../reasons/testing/listed-evidence.ts';
-import { TableWriter } from '../../table/writer.ts';
-import { lookUp } from '../../zone/lookup.ts';
 import { KeptEvidence } from './kept-evidence.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));

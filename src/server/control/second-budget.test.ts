@@ -1,5 +1,5 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { SecondBudget } from './second-budget.ts';
 
 it('is spent after so many in a second, and full again in the next', () => {

@@ -1,7 +1,7 @@
 /**
  * How many queries a stream may still show in this second.
  */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 
 const SECOND = 1_000;
 

@@ -1,7 +1,7 @@
 /**
  * The control socket of a server. What it answers is loaded with the first request, so that it costs a server nothing before.
  */
-import type { Log, LogLevel } from '../../base/log.ts';
+import type { Log, LogLevel } from '@portolan/kernel/base/log.ts';
 import { changesServer } from '../../config/control/control-order.ts';
 import type { ControlPlace } from '../../observe/control/control-place.ts';
 import { type CarryOut, ControlSocket } from '../../observe/control/control-socket.ts';

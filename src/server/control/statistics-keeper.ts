@@ -1,7 +1,7 @@
 /**
  * Keeps statistics while the plan in force wants them. What counts is loaded when it is first wanted.
  */
-import type { Log } from '../../base/log.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { KeptStatistics } from './kept-statistics.ts';
 
 export class StatisticsKeeper {

@@ -1,10 +1,10 @@
 /**
  * The status of a server: data, configuration, upstream servers, cache and readers.
  */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { countAnswered } from '@portolan/kernel/table/counter-sums.ts';
 import { forwardersIn } from '../../plugins/forward/inspected-forwarders.ts';
 import type { UpstreamEvidence } from '../../reasons/finding.ts';
-import { countAnswered } from '../../table/counter-sums.ts';
 import type { FollowedKind, Server } from '../server.ts';
 import { readZones, type ZoneDigest } from './published-names.ts';
 

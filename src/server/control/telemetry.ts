@@ -5,10 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { RCODE } from '@portolan/dns/types.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { QueryEvent } from '@portolan/kernel/listen/query-events/event-reader.ts';
 import type { OtlpSettings, OtlpSignal } from '../../config/otlp/otlp-settings.ts';
-import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
 import { OtlpExporter } from '../../observe/otlp/otlp-exporter.ts';
 import type { Attributes, OtlpRecord } from '../../observe/otlp/otlp-message.ts';
 import { postTo } from '../../observe/otlp/otlp-post.ts';

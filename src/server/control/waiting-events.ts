@@ -1,8 +1,8 @@
 /**
  * Events of queries that wait until somebody has time for them, in bounded memory.
  */
-import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
-import type { TapListener } from '../../listen/query-events/event-tap.ts';
+import type { QueryEvent } from '@portolan/kernel/listen/query-events/event-reader.ts';
+import type { TapListener } from '@portolan/kernel/listen/query-events/event-tap.ts';
 
 /** Events that wait until they are described. Others are counted as lost, so that queries do not wait. */
 const MAX_WAITING = 5_000;

@@ -1,7 +1,7 @@
 /**
  * The verbs that watch queries: `tail` shows them one by one, `top` counts them.
  */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { ControlOrder, EventFilter } from '../../config/control/control-order.ts';
 import type { Server } from '../server.ts';
 import type { Explainer } from './explain.ts';

@@ -1,10 +1,10 @@
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import type { RestorableId } from '@portolan/kernel/deviations/table.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { MetricRegistry } from '../../base/metrics/registry.ts';
-import { findFreePort } from '../../base/testing/free-port.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { type CorefileReading, readCorefile } from '../../config/corefile/read-corefile.ts';
-import type { RestorableId } from '../../deviations/table.ts';
 import { HttpHost } from '../../observe/http-host.ts';
 import { CoreDnsFrontEnd } from './coredns-front-end.ts';
 

@@ -2,17 +2,17 @@
  * The front end of `coredns`: compiles a Corefile to a plan, serves its endpoints, and follows its changes.
  */
 
-import type { Clock, Timer } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import { formatGoDuration } from '../../base/duration.ts';
-import type { Log } from '../../base/log.ts';
-import type { MetricRegistry } from '../../base/metrics/registry.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import { compileCorefile } from '../../config/corefile/compile-corefile.ts';
 import type { CorefileReading, GoodCorefile } from '../../config/corefile/read-corefile.ts';
 import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
 import type { EndpointPlan, ServerPlan } from '../../config/server/server-plan.ts';
 import type { CorefileProblem } from '../../corefile/syntax/findings.ts';
-import type { RestoredDeviations } from '../../deviations/table.ts';
 import type { HttpHost } from '../../observe/http-host.ts';
 import { findOptions } from '../../plugins/registry.ts';
 import type { ServerEvidence } from '../../reasons/finding.ts';

@@ -1,7 +1,7 @@
 /**
  * The log in CoreDNS's format: `[INFO] plugin/reload: …`, without a time.
  */
-import type { LogLevel } from '../../base/log.ts';
+import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import { type AdjustableLog, createLogOf } from '../../observe/log.ts';
 
 export interface CoreDnsLogOptions {

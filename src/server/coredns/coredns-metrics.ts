@@ -2,8 +2,8 @@
  * The metrics of `prometheus` in a Corefile: CoreDNS's families, Portolan's, and on request former CoreDNS names and those of Go's run time.
  */
 
-import type { MetricRegistry } from '../../base/metrics/registry.ts';
-import { writeFamilies, writeSortedFamilies } from '../../base/metrics/text-format.ts';
+import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { writeFamilies, writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
 import type { FormerNames } from '../../config/server/former-names.ts';
 import { formerFamilies } from '../../observe/metrics/former-names.ts';
 import { GoRuntimeMetrics } from '../../observe/metrics/go-runtime.ts';

@@ -4,14 +4,14 @@
  */
 
 import { readFileSync } from 'node:fs';
-import type { Clock } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import type { Log } from '../../base/log.ts';
-import { METRICS_TEXT } from '../../base/metrics/text-format.ts';
-import { findMeaning } from '../../base/system-errors.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { METRICS_TEXT } from '@portolan/kernel/base/metrics/text-format.ts';
+import { findMeaning } from '@portolan/kernel/base/system-errors.ts';
+import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
+import { TlsServer, type TlsServerOptions } from '@portolan/kernel/listen/secure/tls-server.ts';
 import type { EndpointPlan } from '../../config/server/server-plan.ts';
-import type { TlsOptions } from '../../listen/secure/tls-options.ts';
-import { TlsServer, type TlsServerOptions } from '../../listen/secure/tls-server.ts';
 import { FirstReadiness } from '../../observe/first-readiness.ts';
 import type { HttpHost } from '../../observe/http-host.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';

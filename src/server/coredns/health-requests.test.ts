@@ -1,7 +1,7 @@
+import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { expect, it } from 'vitest';
-import { MetricRegistry } from '../../base/metrics/registry.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { HealthRequests } from './health-requests.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));

@@ -2,11 +2,11 @@
  * Sends health requests to this server once a second: their duration shows whether the process gets CPU time.
  */
 import { get } from 'node:http';
-import type { Clock, Timer } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import { formatGoDuration } from '../../base/duration.ts';
-import type { Log } from '../../base/log.ts';
-import type { MetricRegistry } from '../../base/metrics/registry.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 
 export interface HealthRequestsDependencies {
   readonly metrics: MetricRegistry;

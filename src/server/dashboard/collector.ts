@@ -1,8 +1,8 @@
 /**
  * Follows the replicas while somebody looks at the dashboard, and not a moment longer: then each of them counts its queries for `top`.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Diagnosis } from '../../reasons/finding.ts';
 import type { ServerStatus } from '../control/status.ts';
 import { NameComparison } from './compare-names.ts';

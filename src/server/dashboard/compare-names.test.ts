@@ -1,12 +1,12 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../base/log.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { ServiceObject } from '../../kube/objects/objects.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
 import { findDialect } from '../../kube/publish/find-dialect.ts';
 import { inspectCluster } from '../../plugins/kubernetes/inspected-cluster.ts';
-import { TableWriter } from '../../table/writer.ts';
 import { listNames, readZones } from '../control/published-names.ts';
 import type { ServerStatus } from '../control/status.ts';
 import { findPairs, NameComparison } from './compare-names.ts';

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { silentLog } from '../../base/log.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { HttpHost, type HttpPort } from '../../observe/http-host.ts';
 import { Collector } from './collector.ts';
 import { createDashboardPort, DASHBOARD_PORT, wordsOf } from './dashboard-server.ts';

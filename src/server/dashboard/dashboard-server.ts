@@ -6,8 +6,8 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { readControlOrder } from '../../config/control/control-order.ts';
 import { describeProblem } from '../../config/values/problem.ts';
 import type { HttpPort } from '../../observe/http-host.ts';

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { CarryOut } from '../../observe/control/control-socket.ts';
 import type { HttpHost, HttpPort } from '../../observe/http-host.ts';
 import type { HttpReply } from '../../observe/http-route.ts';

@@ -1,5 +1,5 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { Collector } from './collector.ts';
 import { LiveQueries } from './live-queries.ts';
 import type { LiveLine } from './page-state.ts';

@@ -4,8 +4,8 @@
  * A line leaves every half second, also without queries, so a reader that has left is noticed. It has at most two hundred
  * queries and counts all others: a slow reader gets fewer of them, and nothing waits for it.
  */
-import type { Clock } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { readControlOrder } from '../../config/control/control-order.ts';
 import { describeProblem } from '../../config/values/problem.ts';
 import type { HttpReply } from '../../observe/http-route.ts';

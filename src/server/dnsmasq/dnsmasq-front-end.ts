@@ -3,15 +3,15 @@
  */
 
 import type { ResourceRecord } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { connectBySockets } from '@portolan/kernel/forward/connect.ts';
+import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
+import { type Interfaces, isListeningAt } from '@portolan/kernel/listen/local-addresses.ts';
 import { compileDnsmasq } from '../../config/dnsmasq/compile-dnsmasq.ts';
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import type { DnsmasqInputs, NannyServers } from '../../config/dnsmasq/forward-plan.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
-import { connectBySockets } from '../../forward/connect.ts';
-import type { UpstreamAddress } from '../../forward/upstream-address.ts';
-import { type Interfaces, isListeningAt } from '../../listen/local-addresses.ts';
 import { chooseAddresses } from '../chosen-addresses.ts';
 import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
 import {

@@ -1,12 +1,12 @@
 import { readFileSync, readSync, renameSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { closeDescriptor } from '@portolan/kernel/socket/descriptor.ts';
+import { libc } from '@portolan/kernel/socket/libc.ts';
+import { SOCK_DGRAM } from '@portolan/kernel/socket/linux.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import type { DnsmasqLogPlan, ProcessPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
-import { closeDescriptor } from '../../socket/descriptor.ts';
-import { libc } from '../../socket/libc.ts';
-import { SOCK_DGRAM } from '../../socket/linux.ts';
 import { openDnsmasqLog } from './dnsmasq-log.ts';
 
 const STAMP = '[A-Z][a-z]{2} [ \\d]\\d \\d\\d:\\d\\d:\\d\\d';

@@ -5,13 +5,13 @@
  * foreground process logs to standard error.
  */
 import { writeSync } from 'node:fs';
-import type { Clock } from '../../base/clock.ts';
-import type { LogFields, LogLevel } from '../../base/log.ts';
-import { noteLostLines } from '../../base/log-output.ts';
-import { findErrorCode } from '../../base/system-errors.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { LogFields, LogLevel } from '@portolan/kernel/base/log.ts';
+import { noteLostLines } from '@portolan/kernel/base/log-output.ts';
+import { findErrorCode } from '@portolan/kernel/base/system-errors.ts';
+import { connectUnixDatagram } from '@portolan/kernel/socket/unix-datagram.ts';
 import type { DnsmasqLogPlan, ProcessPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import { type AdjustableLog, createLogOf } from '../../observe/log.ts';
-import { connectUnixDatagram } from '../../socket/unix-datagram.ts';
 import { LogFile } from './log-file.ts';
 import { formatPriority, formatTimestamp, onOneLine } from './log-line.ts';
 

@@ -4,7 +4,7 @@
  * Lines are collected during one turn of the event loop and written at its end, so a query log costs one write for many lines.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { noteLostLines } from '../../base/log-output.ts';
+import { noteLostLines } from '@portolan/kernel/base/log-output.ts';
 
 /** Group-readable, as in dnsmasq. */
 const MODE = 0o640;

@@ -1,7 +1,7 @@
 /**
  * Formats log lines as dnsmasq and syslog do (RFC 3164 section 4.1).
  */
-import type { LogLevel } from '../../base/log.ts';
+import type { LogLevel } from '@portolan/kernel/base/log.ts';
 
 /** Syslog's severities. */
 export const SEVERITY: Readonly<Record<LogLevel, number>> = { error: 3, warn: 4, info: 6, debug: 7 };

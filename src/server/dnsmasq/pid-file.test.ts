@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterEach, expect, it, vi } from 'vitest';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { PidFileError, writePidFile } from './pid-file.ts';
 
 const NOBODY = { user: undefined, group: undefined };

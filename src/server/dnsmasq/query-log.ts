@@ -12,7 +12,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { decodeMessage, tryDecodeMessage } from '@portolan/dns/message.ts';
 import type { AbsoluteName } from '@portolan/dns/types.ts';
-import type { Client } from '../../chain/query.ts';
+import type { Client } from '@portolan/kernel/chain/query.ts';
 import {
   clientText,
   completeLine,

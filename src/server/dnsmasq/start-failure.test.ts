@@ -1,6 +1,6 @@
 import { AddressError } from '@portolan/dns/address.ts';
+import { PortInUseError } from '@portolan/kernel/socket/socket-error.ts';
 import { expect, it } from 'vitest';
-import { PortInUseError } from '../../socket/socket-error.ts';
 import { UnknownInterfaceError } from '../followed-interfaces.ts';
 import { IdentityError } from './identity.ts';
 import { LogFileError } from './log-file.ts';

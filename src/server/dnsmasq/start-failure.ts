@@ -3,10 +3,10 @@
  */
 
 import { AddressError } from '@portolan/dns/address.ts';
-import { describeError } from '../../base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { PortInUseError, SocketError } from '@portolan/kernel/socket/socket-error.ts';
 import { EXIT, type ExitCode } from '../../config/dnsmasq/exit-codes.ts';
-import { formatSocketAddress } from '../../socket/addresses.ts';
-import { PortInUseError, SocketError } from '../../socket/socket-error.ts';
 import { UnknownInterfaceError } from '../followed-interfaces.ts';
 import { IdentityError } from './identity.ts';
 import { LogFileError } from './log-file.ts';

@@ -4,7 +4,7 @@
 
 import { decodeMessage } from '@portolan/dns/message.ts';
 import type { AbsoluteName } from '@portolan/dns/types.ts';
-import type { Connect } from '../../forward/connect.ts';
+import type { Connect } from '@portolan/kernel/forward/connect.ts';
 
 export interface QueryListener {
   /** @param server `127.0.0.1#53` */

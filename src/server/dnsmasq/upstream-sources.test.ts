@@ -1,12 +1,12 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
-import { waitUntil } from '../../base/testing/wait-until.ts';
 import { planOf } from '../../config/dnsmasq/testing/plan-of.ts';
-import { formatUpstream } from '../../forward/upstream-address.ts';
 import { UpstreamSources } from './upstream-sources.ts';
 
 function begin(lines: string, takeUp = async (): Promise<void> => {}) {

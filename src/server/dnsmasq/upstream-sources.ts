@@ -3,15 +3,15 @@
  * is set, and the servers file is reread on SIGHUP.
  */
 import { readFile } from 'node:fs/promises';
-import type { Clock } from '../../base/clock.ts';
-import { ItemFence } from '../../base/item-fence.ts';
-import type { Log } from '../../base/log.ts';
-import { findErrorCode } from '../../base/system-errors.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { findErrorCode } from '@portolan/kernel/base/system-errors.ts';
+import { formatUpstream, type UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { DnsmasqRoute, UpstreamsPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import type { DnsmasqInputs } from '../../config/dnsmasq/forward-plan.ts';
 import { readServersFile } from '../../config/dnsmasq/servers-file.ts';
 import { describeProblem } from '../../config/values/problem.ts';
-import { formatUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import { toDnsmasqServer } from '../../plugins/chaos/server-statistics.ts';
 import { type ResolvFileEvents, ResolvFiles } from '../../sources/resolv/resolv-files.ts';
 

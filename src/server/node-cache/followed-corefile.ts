@@ -6,12 +6,12 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import { type Environment, readVariable } from '../../base/environment.ts';
-import { ItemFence } from '../../base/item-fence.ts';
-import type { Log } from '../../base/log.ts';
-import { replaceFile } from '../../base/replace-file.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { type Environment, readVariable } from '@portolan/kernel/base/environment.ts';
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { replaceFile } from '@portolan/kernel/base/replace-file.ts';
 import {
   EMPTY_NODE_CACHE_CONFIG,
   NODE_CACHE_KEYS,

@@ -1,7 +1,7 @@
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import type { WatchedKind } from '@portolan/plugin';
 import { expect, it } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { LateWatches } from './late-watches.ts';
 
 // `follow` fails before it reads one.

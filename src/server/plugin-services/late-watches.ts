@@ -1,9 +1,10 @@
 /**
  * Few plugins follow a cluster by themselves: the code for it is loaded for the first.
  */
+
+import type { Log, LogLevel } from '@portolan/kernel/base/log.ts';
+import type { ServiceUser } from '@portolan/kernel/contract/owned-service.ts';
 import type { Watch, WatchedKind, Watches } from '@portolan/plugin';
-import type { Log, LogLevel } from '../../base/log.ts';
-import type { ServiceUser } from '../../contract/owned-service.ts';
 import type { PluginWatches } from './watches.ts';
 
 type WatchesCode = typeof import('./watches.ts');

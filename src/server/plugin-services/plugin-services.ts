@@ -1,8 +1,9 @@
 /**
  * The services that a server offers to its plugins in addition to those of the engine.
  */
+
+import { type OwnedService, ownService } from '@portolan/kernel/contract/owned-service.ts';
 import { UPSTREAMS, WATCHES } from '@portolan/plugin';
-import { type OwnedService, ownService } from '../../contract/owned-service.ts';
 import { LateWatches } from './late-watches.ts';
 import { PluginUpstreams } from './upstreams.ts';
 

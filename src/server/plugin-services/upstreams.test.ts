@@ -1,9 +1,9 @@
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { Look } from '@portolan/kernel/chain/look.ts';
+import { Query } from '@portolan/kernel/chain/query.ts';
+import { CLIENT, makeQuery, QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
 import { expect, it } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { Look } from '../../chain/look.ts';
-import { Query } from '../../chain/query.ts';
-import { CLIENT, makeQuery, QUERY_HEADER } from '../../chain/testing/queries.ts';
 import { PluginUpstreams } from './upstreams.ts';
 
 it('takes addresses, and refuses names and files that cannot be read', () => {

@@ -3,24 +3,32 @@
  */
 
 import type { Message } from '@portolan/dns/types.ts';
-import type { Query as PluginQuery, Upstream, UpstreamOptions, Upstreams } from '@portolan/plugin';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import { Query } from '../../chain/query.ts';
-import { messageToAnswer } from '../../chain/whole-answer.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { Query } from '@portolan/kernel/chain/query.ts';
+import { messageToAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import {
   MAX_SEPARATE,
   NEVER_DOWN,
   profileOfCoreDns,
   TRANSPORT_OF_COREDNS,
-} from '../../forward/coredns-profile.ts';
-import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../forward/forward-plan.ts';
-import { Forwarder } from '../../forward/forwarder.ts';
-import { describeFailure, findLocalAddress } from '../../forward/network-errors.ts';
-import { readTlsTrust } from '../../forward/read-tls-trust.ts';
-import { writeReceived } from '../../forward/transport/query-message.ts';
-import { isEncrypted, parseUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
-import { formatSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
+} from '@portolan/kernel/forward/coredns-profile.ts';
+import {
+  DEFAULT_FORWARD_PLAN,
+  defaultRule,
+  type ForwardPlan,
+} from '@portolan/kernel/forward/forward-plan.ts';
+import { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
+import { describeFailure, findLocalAddress } from '@portolan/kernel/forward/network-errors.ts';
+import { readTlsTrust } from '@portolan/kernel/forward/read-tls-trust.ts';
+import { writeReceived } from '@portolan/kernel/forward/transport/query-message.ts';
+import {
+  isEncrypted,
+  parseUpstream,
+  type UpstreamAddress,
+} from '@portolan/kernel/forward/upstream-address.ts';
+import { formatSocketAddress, type SocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import type { Query as PluginQuery, Upstream, UpstreamOptions, Upstreams } from '@portolan/plugin';
 
 /** Milliseconds, as `forward` has it. */
 const TIMEOUT = 2_000;

@@ -1,9 +1,10 @@
 /**
  * The kinds of object that a plugin follows on API servers. They end with the plugin.
  */
+
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { Watch, WatchedKind, Watches } from '@portolan/plugin';
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
 import { findCluster } from '../../kube/api/connection/find-cluster.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { makeApiAccess } from '../../kube/api/list-watch/api-access.ts';

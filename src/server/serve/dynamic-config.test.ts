@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
-import { waitUntil } from '../../base/testing/wait-until.ts';
 import type { DynamicPlan } from '../../config/plan.ts';
 import type { WatchStats } from '../../kube/api/list-watch/state.ts';
 import type { ConfigMapObject, ObjectSink } from '../../kube/objects/objects.ts';

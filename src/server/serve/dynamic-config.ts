@@ -3,8 +3,8 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import { CONFIG_KEYS, type KubeDnsConfig } from '../../config/config-map/config-map.ts';
 import type { DynamicPlan } from '../../config/plan.ts';
 import { ConfigMapSink } from '../../kube/objects/config-map-sink.ts';

@@ -1,8 +1,8 @@
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { PROPERTY_NAMES } from '@portolan/kernel/base/testing/property-names.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { expect, it } from 'vitest';
-import { ItemFence } from '../../base/item-fence.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { PROPERTY_NAMES } from '../../base/testing/property-names.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { readKeptLines } from './kept-config.ts';
 
 function read(...lines: readonly string[]) {

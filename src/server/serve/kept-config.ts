@@ -2,10 +2,10 @@
  * The last good settings in a file beside the snapshot. They apply at start until the ConfigMap is read, and further on if that is
  * invalid.
  */
-import type { Clock } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import { ItemFault, ItemFence } from '../../base/item-fence.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { ItemFault, ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import { CONFIG_KEYS } from '../../config/config-map/config-map.ts';
 import type { ConfigText, ConfigTexts } from '../../sources/config-map/config-texts.ts';
 import { readSnapshot, type SnapshotOwner, writeSnapshot } from '../../sources/snapshot/snapshot-file.ts';

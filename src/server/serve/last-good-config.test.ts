@@ -1,6 +1,6 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { decodeConfigText } from '../../sources/config-map/config-texts.ts';
 import { LastGoodConfig } from './last-good-config.ts';
 

@@ -1,9 +1,9 @@
 /**
  * The settings of kube-dns's ConfigMap in force: the latest valid ones. An invalid change is reported and has no effect.
  */
-import type { Clock } from '../../base/clock.ts';
-import { ItemFence } from '../../base/item-fence.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import {
   CONFIG_KEYS,
   type ConfigKey,

@@ -1,9 +1,9 @@
 /**
  * The key `config` in etcd, whose JSON wins over the flags of SkyDNS.
  */
-import type { Clock } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import { applyConfig, type SkyDnsSettings } from '../../config/skydns/skydns-settings.ts';
 import { describeProblem, type Problem } from '../../config/values/problem.ts';
 import { ValueReader } from '../../config/values/value-reader.ts';

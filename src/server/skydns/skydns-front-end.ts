@@ -2,9 +2,9 @@
  * The front end of `skydns`: compiles flags, the key `config`, stub zones and resolv.conf to a plan, and follows them.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../base/clock.ts';
-import { ItemFence } from '../../base/item-fence.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
 import { compileSkyDns, type SkyDnsInputs } from '../../config/skydns/compile-skydns.ts';
 import { applyConfig, type SkyDnsSettings } from '../../config/skydns/skydns-settings.ts';

@@ -2,8 +2,8 @@
  * A ConfigMap mounted as a folder: one file per key. Each swap of its files is one change.
  */
 import { basename } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import { type FileChange, FolderFollower } from '../folder-follower.ts';
 import { type ConfigText, type ConfigTexts, decodeConfigText } from './config-texts.ts';
 

@@ -1,9 +1,9 @@
 /**
  * Publishes the names affected by changed keys: parents before children, and removes children before parents.
  */
-import { ChangeQueue } from '../../base/change-queue.ts';
-import type { Clock } from '../../base/clock.ts';
-import { WorkQueue } from '../../base/work-queue.ts';
+import { ChangeQueue } from '@portolan/kernel/base/change-queue.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { WorkQueue } from '@portolan/kernel/base/work-queue.ts';
 import type { EtcdPublication } from './etcd-publication.ts';
 
 export class ChangedNames {

@@ -7,14 +7,20 @@
 
 import { encodeName, isWithin, toKey } from '@portolan/dns/name.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE } from '@portolan/dns/types.ts';
-import type { ItemFence } from '../../base/item-fence.ts';
-import type { Log } from '../../base/log.ts';
-import type { Steps } from '../../base/steps.ts';
-import { writeAnswerBody } from '../../table/answer-body.ts';
-import { TableFullError } from '../../table/arena.ts';
-import type { AnswerBody, NameNode, PublicationId, ZoneId, ZoneSettings } from '../../table/types.ts';
-import type { TableWriter } from '../../table/writer.ts';
-import { settingsOf, type Zone } from '../../zone/zone.ts';
+import type { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Steps } from '@portolan/kernel/base/steps.ts';
+import { writeAnswerBody } from '@portolan/kernel/table/answer-body.ts';
+import { TableFullError } from '@portolan/kernel/table/arena.ts';
+import type {
+  AnswerBody,
+  NameNode,
+  PublicationId,
+  ZoneId,
+  ZoneSettings,
+} from '@portolan/kernel/table/types.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { settingsOf, type Zone } from '@portolan/kernel/zone/zone.ts';
 import { type KeyNode, type KeyTree, NO_NODE } from './names/key-tree.ts';
 import { namesBelow, publishableName } from './names/publishable-names.ts';
 import { nameOfPath, octetsOf, pathOfName, type ServiceLookup, type ServiceNames } from './names/services.ts';

@@ -1,11 +1,11 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { TYPE } from '@portolan/dns/types.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Clock } from '../../base/clock.ts';
-import { silentLog } from '../../base/log.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { waitUntil } from '../../base/testing/wait-until.ts';
-import { TableWriter } from '../../table/writer.ts';
 import { parseEndpoint } from './client/endpoints.ts';
 import { EtcdSource } from './etcd-source.ts';
 import { makeSkyDnsRules } from './rules/rules.ts';

@@ -5,13 +5,13 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import { ItemFault, ItemFence } from '../../base/item-fence.ts';
-import type { Log } from '../../base/log.ts';
-import { TimeSlice } from '../../base/time-slice.ts';
-import type { PublicationId } from '../../table/types.ts';
-import type { TableWriter } from '../../table/writer.ts';
-import type { Zone } from '../../zone/zone.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { ItemFault, ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { TimeSlice } from '@portolan/kernel/base/time-slice.ts';
+import type { PublicationId } from '@portolan/kernel/table/types.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
+import type { Zone } from '@portolan/kernel/zone/zone.ts';
 import { SnapshotKeeper, type SnapshotSettings, type SnapshotStats } from '../snapshot/snapshot-keeper.ts';
 import { ChangedNames } from './changed-names.ts';
 import type { EtcdSettings } from './client/settings.ts';

@@ -1,7 +1,7 @@
 /**
  * Reads one key once, for settings that a program needs before it starts.
  */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { EtcdClient } from './client/etcd-client.ts';
 import type { EtcdSettings } from './client/settings.ts';
 import { EtcdV2Client } from './client/v2-client.ts';

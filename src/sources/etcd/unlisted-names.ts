@@ -5,8 +5,8 @@
 
 import { toKey } from '@portolan/dns/name.ts';
 import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { ItemFence } from '../../base/item-fence.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import type { EtcdSettings } from './client/settings.ts';
 import { EtcdV2Client } from './client/v2-client.ts';
 import { type KeyNode, KeyTree } from './names/key-tree.ts';

@@ -7,8 +7,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import { createDigest, digestOf, PIECE_OCTETS } from '../file-reader.ts';
 import { type FileChange, FolderFollower } from '../folder-follower.ts';
 

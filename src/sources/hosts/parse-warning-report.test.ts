@@ -1,7 +1,7 @@
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { describe, expect, it } from 'vitest';
-import { ItemFence } from '../../base/item-fence.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
 import type { HostsFile } from './hosts-source.ts';
 import { ParseWarningReport } from './parse-warning-report.ts';
 

@@ -2,8 +2,8 @@
  * Logs the invalid lines of hosts files: each line once while its file is unchanged, and at most the first 20 of each
  * file.
  */
-import type { ItemFence } from '../../base/item-fence.ts';
-import type { Log } from '../../base/log.ts';
+import type { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { HostsWarning } from './hosts-manner.ts';
 import type { HostsFile } from './hosts-source.ts';
 

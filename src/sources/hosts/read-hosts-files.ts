@@ -1,8 +1,8 @@
 /**
  * Reads hosts files piece by piece, so that a long file does not block the thread.
  */
-import type { ItemFence } from '../../base/item-fence.ts';
-import { TableFullError } from '../../table/arena.ts';
+import type { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { TableFullError } from '@portolan/kernel/table/arena.ts';
 import type { HostsManner, HostsVisitor, HostsWarning } from './hosts-manner.ts';
 import { HostsReader } from './hosts-reader.ts';
 import type { HostsFile } from './hosts-source.ts';

@@ -1,10 +1,10 @@
 import { parseAddress } from '@portolan/dns/address.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../base/log.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
-import { waitUntil } from '../../base/testing/wait-until.ts';
-import { TableWriter } from '../../table/writer.ts';
 import type { HostsManner } from '../hosts/hosts-manner.ts';
 import { LocalData } from './local-data.ts';
 import { hostsOnly } from './local-plan.ts';

@@ -18,10 +18,10 @@ import {
   TYPE,
   type WireName,
 } from '@portolan/dns/types.ts';
-import type { HostAddress, HostNames } from '../../records/hosts/host-names.ts';
-import { compileNode } from '../../zone/compile.ts';
-import type { ZoneNode } from '../../zone/node.ts';
-import { type NamedSet, type RecordSet, recordSet, recordsOf } from '../../zone/record-set.ts';
+import type { HostAddress, HostNames } from '@portolan/kernel/records/hosts/host-names.ts';
+import { compileNode } from '@portolan/kernel/zone/compile.ts';
+import type { ZoneNode } from '@portolan/kernel/zone/node.ts';
+import { type NamedSet, type RecordSet, recordSet, recordsOf } from '@portolan/kernel/zone/record-set.ts';
 import type { Cname, LocalNamesPlan } from './local-plan.ts';
 import type { CountedNames, PublishedNames } from './local-publication.ts';
 import { NameSet } from './name-set.ts';

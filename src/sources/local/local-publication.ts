@@ -7,13 +7,13 @@
 import { parseName, ROOT } from '@portolan/dns/name.ts';
 import { keyOfWire } from '@portolan/dns/name-wire.ts';
 import type { NameKey, WireName } from '@portolan/dns/types.ts';
-import { collectGarbage } from '../../base/collect-garbage.ts';
-import type { Log } from '../../base/log.ts';
-import { HostNames, type HostRules } from '../../records/hosts/host-names.ts';
-import { TableFullError } from '../../table/arena.ts';
-import type { NameNode, PublicationId, ZoneId } from '../../table/types.ts';
-import type { TableWriter } from '../../table/writer.ts';
-import { settingsOf, type Zone } from '../../zone/zone.ts';
+import { collectGarbage } from '@portolan/kernel/base/collect-garbage.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { HostNames, type HostRules } from '@portolan/kernel/records/hosts/host-names.ts';
+import { TableFullError } from '@portolan/kernel/table/arena.ts';
+import type { NameNode, PublicationId, ZoneId } from '@portolan/kernel/table/types.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { settingsOf, type Zone } from '@portolan/kernel/zone/zone.ts';
 
 /** Names published without a pause: less than a millisecond. */
 const STRETCH = 100;

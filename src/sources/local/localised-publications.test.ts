@@ -1,6 +1,6 @@
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { expect, it } from 'vitest';
-import { silentLog } from '../../base/log.ts';
-import { TableWriter } from '../../table/writer.ts';
 import { LocalNames } from './local-names.ts';
 import { hostsOnly } from './local-plan.ts';
 import { LocalisedPublications } from './localised-publications.ts';

@@ -6,10 +6,10 @@
 import { type AddressRange, matchRange, toRangeKey } from '@portolan/dns/address-range.ts';
 import { keyOfWire } from '@portolan/dns/name-wire.ts';
 import type { WireName } from '@portolan/dns/types.ts';
-import type { Log } from '../../base/log.ts';
-import type { LocalisedPublication } from '../../table/types.ts';
-import type { TableWriter } from '../../table/writer.ts';
-import { compileNode } from '../../zone/compile.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { LocalisedPublication } from '@portolan/kernel/table/types.ts';
+import type { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { compileNode } from '@portolan/kernel/zone/compile.ts';
 import type { LocalNames } from './local-names.ts';
 import { LocalPublication, type PublishedNames } from './local-publication.ts';
 

@@ -4,10 +4,10 @@
  */
 
 import type { WireName } from '@portolan/dns/types.ts';
-import { EntrySlots } from '../../records/hosts/entry-slots.ts';
-import { HASH_MASK, PLACE_MASK } from '../../records/hosts/layout.ts';
-import { finishHash, HASH_KEYS, hashName } from '../../table/hash.ts';
-import { drawRandom } from '../../table/salts.ts';
+import { EntrySlots } from '@portolan/kernel/records/hosts/entry-slots.ts';
+import { HASH_MASK, PLACE_MASK } from '@portolan/kernel/records/hosts/layout.ts';
+import { finishHash, HASH_KEYS, hashName } from '@portolan/kernel/table/hash.ts';
+import { drawRandom } from '@portolan/kernel/table/salts.ts';
 import { WordStore } from './word-store.ts';
 
 /** The position of a name in a set, from 1. 0 means no entry. */

@@ -1,10 +1,10 @@
 import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
 import { encodeName, parseName, toKey } from '@portolan/dns/name.ts';
 import { keyOfWire } from '@portolan/dns/name-wire.ts';
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { describe, expect, it } from 'vitest';
-import { ItemFence } from '../../base/item-fence.ts';
-import { silentLog } from '../../base/log.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { HostsManner } from '../hosts/hosts-manner.ts';
 import { hostsOnly, type LocalNamesPlan } from './local-plan.ts';
 import { readHosts } from './read-hosts.ts';

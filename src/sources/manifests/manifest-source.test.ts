@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import type { Log, LogFields } from '@portolan/kernel/base/log.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import type { Log, LogFields } from '../../base/log.ts';
 import {
   type ClusterObject,
   type EndpointsObject,

@@ -3,9 +3,9 @@
  *
  * A file that becomes invalid is reported with its line, and its last valid version stays in use, as do the other files.
  */
-import type { Clock } from '../../base/clock.ts';
-import { ItemFence, type RejectedItem } from '../../base/item-fence.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { ItemFence, type RejectedItem } from '@portolan/kernel/base/item-fence.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { ClusterSinks } from '../../kube/api/list-watch/cluster-watch.ts';
 import {
   type ClusterObject,

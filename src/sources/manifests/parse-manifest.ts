@@ -4,6 +4,8 @@
  * A file is valid or invalid as a whole: the valid part of a broken file is never served.
  */
 import { isIP } from 'node:net';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
 import {
   type Document,
   isMap,
@@ -15,8 +17,6 @@ import {
   parseAllDocuments,
   parseDocument,
 } from 'yaml';
-import { describeError } from '../../base/describe-error.ts';
-import { ItemFault } from '../../base/item-fence.ts';
 import type { ClusterObject } from '../../kube/objects/objects.ts';
 import { asList, asRecord, asText, asTexts, type JsonRecord } from '../../kube/objects/trim/fields.ts';
 import { trimEndpointSlice } from '../../kube/objects/trim/trim-endpoint-slice.ts';

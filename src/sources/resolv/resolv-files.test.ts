@@ -1,11 +1,11 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { silentLog } from '../../base/log.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
-import { waitUntil } from '../../base/testing/wait-until.ts';
-import { formatUpstream } from '../../forward/upstream-address.ts';
 import { ResolvFiles } from './resolv-files.ts';
 
 async function follow(content: string | undefined, follows = true) {

@@ -5,15 +5,15 @@
  * Files are polled, since a file mounted by itself changes without a notification for its folder. If a file disappears or has
  * no server any more, the servers stay the same: the file is probably being rewritten.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
-import { ItemFence } from '../../base/item-fence.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import {
   type FollowedResolvConf,
   type ResolvConfProblem,
   readResolvConf,
-} from '../../forward/resolv-conf.ts';
-import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+} from '@portolan/kernel/forward/resolv-conf.ts';
+import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import { findNewest, readIfThere, signatureOf } from './file-times.ts';
 
 export interface ResolvFilesOptions {

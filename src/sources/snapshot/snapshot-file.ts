@@ -8,8 +8,8 @@ import { createHash, type Hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { describeError } from '../../base/describe-error.ts';
-import { replaceFile } from '../../base/replace-file.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { replaceFile } from '@portolan/kernel/base/replace-file.ts';
 
 /** The owner of a snapshot's state. Another cluster's names must never be served. */
 export interface SnapshotOwner {

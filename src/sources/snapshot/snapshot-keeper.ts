@@ -2,10 +2,10 @@
  * Keeps the snapshot file close to the served state: writes it soon after changes, but not after each, now and then
  * without changes, and once at the end.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
-import { describeError } from '../../base/describe-error.ts';
-import { formatElapsed } from '../../base/duration.ts';
-import type { Log } from '../../base/log.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { formatElapsed } from '@portolan/kernel/base/duration.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import {
   readSnapshot,
   type SnapshotContent,

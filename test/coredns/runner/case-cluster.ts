@@ -2,8 +2,8 @@
  * The cluster of the cases: the API server double with the recorded objects, in a process of its own.
  */
 import { readFileSync } from 'node:fs';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { parseAllDocuments } from 'yaml';
-import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
 import type { KubernetesObject } from '../../api-server/object-store.ts';
 import { afterFile } from '../../support/after-file.ts';
 import { bundleDouble, DoubleProcess } from '../../support/double-process.ts';

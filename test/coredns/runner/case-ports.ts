@@ -1,7 +1,7 @@
 /**
  * The ports of a case, each under its placeholder in the case.
  */
-import { findFreePort } from '../../../src/base/testing/free-port.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 
 const PORT_NAMES = [
   'PORT',

@@ -2,8 +2,8 @@
  * The comparison with the originals, on small checkouts of which each has what our tables have, and one thing more.
  */
 import { readFileSync } from 'node:fs';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { describe, expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
 import { pluginOrder } from '../../../src/config/corefile/plugin-order.ts';
 import { constantsOf, flagsOf, metricsOf } from './go-source.ts';
 import { KNOWN_DIFFERENCES } from './known-differences.ts';

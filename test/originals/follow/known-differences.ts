@@ -1,7 +1,7 @@
 /**
  * Differences from the originals that are meant, by their keys, each with its reason.
  */
-import { DEVIATIONS, type DeviationId } from '../../../src/deviations/table.ts';
+import { DEVIATIONS, type DeviationId } from '@portolan/kernel/deviations/table.ts';
 
 const ACME = 'an ACME client writes the files: docs/how-to/coming-from-coredns.md';
 const WITHOUT_EFFECT = 'read with a warning: it has no effect in CoreDNS either';

@@ -2,7 +2,7 @@
  * `npm run originals`: what the originals have by now that our tables do not, one line for each.
  */
 import { parseArgs } from 'node:util';
-import { describeError } from '../../../src/base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { Checkout } from './checkout.ts';
 import { compareManifests, FOLLOWED } from './compare-manifests.ts';
 import { compareAutoscaler, compareCoreDns, compareKubeDns, compareNodeCache } from './compare-sources.ts';

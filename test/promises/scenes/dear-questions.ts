@@ -8,9 +8,9 @@ import { FrameParser, frame } from '@portolan/dns/frames.ts';
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import type { RecordData } from '@portolan/dns/types.ts';
+import { ask, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { onTestFinished } from 'vitest';
 import { readThreadTimes, sumOf } from '../../../bench/processor-time.ts';
-import { ask, makeQuery } from '../../../src/chain/testing/ask.ts';
 import { ZoneUpstream } from '../../resolver/zone-upstream.ts';
 import { type Role, type RunningRole, startRole } from '../../support/roles.ts';
 

@@ -2,9 +2,9 @@
  * A real Prometheus that scrapes DNS pods, with the queries of dashboards and rules.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, onTestFinished } from 'vitest';
-import { findFreePort } from '../../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
 
 export interface Pod {
   readonly name: string;

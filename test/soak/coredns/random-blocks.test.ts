@@ -4,9 +4,9 @@
  *
  * A reader does not call handlers, so the test also fails if a handler acts on a question that it does not declare.
  */
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
-import { ManualClock } from '../../../src/base/testing/manual-clock.ts';
 import { planOf } from '../../../src/config/corefile/testing/plan-of.ts';
 import { ApiServerDouble } from '../../api-server/api-server.ts';
 import { contentOf, packetOf, ReaderSubject } from '../../coredns/reader-subject.ts';

@@ -4,8 +4,8 @@
  *
  * One group: `npx vitest run --config vitest.soak.config.ts test/soak/coredns -t 'group metrics'`.
  */
+import { DEVIATIONS, type DeviationId, type RestorableId } from '@portolan/kernel/deviations/table.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DEVIATIONS, type DeviationId, type RestorableId } from '../../../src/deviations/table.ts';
 import { CaseCluster } from '../../coredns/runner/case-cluster.ts';
 import { compareResults, type Difference } from '../../coredns/runner/compare.ts';
 import { listGroups, type RecordedPair, read, readGroup } from '../../coredns/runner/recorded-case.ts';

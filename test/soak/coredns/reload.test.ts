@@ -3,10 +3,10 @@
  * correct, and the cluster is followed by the same watches.
  */
 import { writeFile } from 'node:fs/promises';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../../src/base/testing/wait-until.ts';
 import { LoopbackUpstream, reply } from '../../forward/loopback-upstream.ts';
 import { BurstLoad } from '../../support/burst-load.ts';
 import { DoubleProcess } from '../../support/double-process.ts';

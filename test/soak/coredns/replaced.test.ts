@@ -6,11 +6,11 @@
  * CoreDNS.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, onTestFinished } from 'vitest';
-import { findFreePort } from '../../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../../src/base/testing/wait-until.ts';
-import { askShort } from '../../../src/chain/testing/ask.ts';
 import { ApiServerDouble } from '../../api-server/api-server.ts';
 import type { KubernetesObject } from '../../api-server/object-store.ts';
 import { LoopbackUpstream, reply } from '../../forward/loopback-upstream.ts';

@@ -1,8 +1,8 @@
 /**
  * A flood of names that do not exist: names in the table are answered as before, and memory stays bounded.
  */
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { waitUntil } from '../../../src/base/testing/wait-until.ts';
 import { bundleBurstLoad } from '../../support/bundle-thread.ts';
 import { BurstLoad } from '../../support/burst-load.ts';
 import { readKernelDrops } from '../../support/kernel-drops.ts';

@@ -4,7 +4,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { encodeMessage } from '@portolan/dns/message.ts';
-import { makeQuery } from '../../../src/chain/testing/ask.ts';
+import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 
 /** A root SOA record with a TTL and minimum of an hour. */
 const SOA = Buffer.from([

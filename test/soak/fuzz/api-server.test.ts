@@ -2,9 +2,9 @@
  * Fuzzes the output of an API server: objects, lists and events in both encodings, and the HTTP around them.
  */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
-import { silentLog } from '../../../src/base/log.ts';
 import { HttpConnection } from '../../../src/kube/api/connection/http-connection.ts';
 import { makeApiAccess } from '../../../src/kube/api/list-watch/api-access.ts';
 import { ConnectionAttempt } from '../../../src/kube/api/list-watch/attempt.ts';

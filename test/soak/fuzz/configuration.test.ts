@@ -5,8 +5,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseName } from '@portolan/dns/name.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { parseResolvConf } from '@portolan/kernel/forward/resolv-conf.ts';
 import { expect, it } from 'vitest';
-import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
 import { CONFIG_KEYS, readKubeDnsConfig } from '../../../src/config/config-map/config-map.ts';
 import { readControlOrder } from '../../../src/config/control/control-order.ts';
 import { convertKubeDnsConfig } from '../../../src/config/corefile/from-kube-dns.ts';
@@ -16,7 +17,6 @@ import { readDnsmasqOptions } from '../../../src/config/dnsmasq/read-configurati
 import { readServersFile } from '../../../src/config/dnsmasq/servers-file.ts';
 import { memorySources } from '../../../src/config/dnsmasq/testing/memory-sources.ts';
 import { describeCorefileProblem, describeCorefileWarning } from '../../../src/corefile/syntax/findings.ts';
-import { parseResolvConf } from '../../../src/forward/resolv-conf.ts';
 import { readKubeconfigs } from '../../../src/kube/api/connection/kubeconfig-file.ts';
 import { COREDNS_HOSTS } from '../../../src/plugins/hosts/hosts-manner.ts';
 import { KeyFileError, readKeyFile } from '../../../src/plugins/tsig/key-file.ts';

@@ -5,7 +5,7 @@
  * A failure shows the seed and the input, in Base64. Repeat it with the seed in `TEST_SEED`. Once you understand the input,
  * add it to the seeds of the target, so that later runs try it first.
  */
-import { WorkCounter } from '../../../src/base/testing/work-counter.ts';
+import { WorkCounter } from '@portolan/kernel/base/testing/work-counter.ts';
 import { seed as runSeed } from '../../support/seed.ts';
 import { GuidedCorpus } from './guided-corpus.ts';
 

@@ -6,7 +6,7 @@
  * that has reached something new is divided until the inputs are found that did.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { WorkCounter } from '../../../src/base/testing/work-counter.ts';
+import { WorkCounter } from '@portolan/kernel/base/testing/work-counter.ts';
 
 /** Inputs whose blocks are asked for together: more while nothing new is found. */
 const MIN_BATCH = 32;

@@ -14,23 +14,23 @@ import {
 } from '@portolan/dns/tsig.ts';
 import { CLASS, type Message, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { WireError } from '@portolan/dns/wire-error.ts';
-import { expect, it } from 'vitest';
-import { sanitise } from '../../../src/forward/sanitise.ts';
-import { mixCase } from '../../../src/forward/transport/name-case.ts';
-import { Outstanding, type OutstandingQuery } from '../../../src/forward/transport/outstanding.ts';
-import { type QueryMessage, writeQuery } from '../../../src/forward/transport/query-message.ts';
-import type { ClusterObject, ServicePort } from '../../../src/kube/objects/objects.ts';
-import { AskableCluster, type DialectName } from '../../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { composeRecords } from '../../../src/records/cluster-composer.ts';
-import { TableReader } from '../../../src/table/reader.ts';
+import { sanitise } from '@portolan/kernel/forward/sanitise.ts';
+import { mixCase } from '@portolan/kernel/forward/transport/name-case.ts';
+import { Outstanding, type OutstandingQuery } from '@portolan/kernel/forward/transport/outstanding.ts';
+import { type QueryMessage, writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
+import { composeRecords } from '@portolan/kernel/records/cluster-composer.ts';
+import { TableReader } from '@portolan/kernel/table/reader.ts';
 import {
   addressNode,
   cachedAddress,
   node,
   query,
   settings,
-} from '../../../src/table/testing/table-answers.ts';
-import { TableWriter } from '../../../src/table/writer.ts';
+} from '@portolan/kernel/table/testing/table-answers.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { expect, it } from 'vitest';
+import type { ClusterObject, ServicePort } from '../../../src/kube/objects/objects.ts';
+import { AskableCluster, type DialectName } from '../../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { type FuzzTarget, fuzz } from './fuzz.ts';
 
 const NAMES = ['cart.cluster.local', 'x.cluster.local', 'www.example.com', '4.3.2.1.in-addr.arpa', '.'];

@@ -3,8 +3,8 @@
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it } from 'vitest';
-import { askShort } from '../../../src/chain/testing/ask.ts';
 import { bundleThread } from '../../support/bundle-thread.ts';
 import { readKernelDrops } from '../../support/kernel-drops.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../../support/portolan.ts';

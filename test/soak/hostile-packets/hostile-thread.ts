@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { TYPE } from '@portolan/dns/types.ts';
-import { askShort, makeQuery, type Server } from '../../../src/chain/testing/ask.ts';
+import { askShort, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 
 export interface HostilePlan {
   readonly server: Server;

@@ -3,8 +3,8 @@
  * work instead of time, so it fails on any machine.
  */
 import { TYPE } from '@portolan/dns/types.ts';
+import { WorkCounter } from '@portolan/kernel/base/testing/work-counter.ts';
 import { describe, expect, it } from 'vitest';
-import { WorkCounter } from '../../../src/base/testing/work-counter.ts';
 import type { ClusterObject, EndpointsObject, ServiceObject } from '../../../src/kube/objects/objects.ts';
 import { AskableCluster, question } from '../../../src/plugins/kubernetes/testing/askable-cluster.ts';
 

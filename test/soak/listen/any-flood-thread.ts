@@ -4,12 +4,12 @@
  */
 import { workerData } from 'node:worker_threads';
 import { encodeMessage } from '@portolan/dns/message.ts';
-import { makeQuery } from '../../../src/chain/testing/ask.ts';
-import { encodeSocketAddress } from '../../../src/socket/addresses.ts';
-import { bindDescriptor, openDescriptor } from '../../../src/socket/descriptor.ts';
-import { libc } from '../../../src/socket/libc.ts';
-import { SOCK_DGRAM } from '../../../src/socket/linux.ts';
-import { MessageRow } from '../../../src/socket/message-row.ts';
+import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { bindDescriptor, openDescriptor } from '@portolan/kernel/socket/descriptor.ts';
+import { libc } from '@portolan/kernel/socket/libc.ts';
+import { SOCK_DGRAM } from '@portolan/kernel/socket/linux.ts';
+import { MessageRow } from '@portolan/kernel/socket/message-row.ts';
 
 export interface FloodPlan {
   readonly port: number;

@@ -3,11 +3,11 @@
  */
 import { Worker } from 'node:worker_threads';
 import { frame } from '@portolan/dns/frames.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { listenOnTcp, TCP_LIMITS, type TcpLimits } from '@portolan/kernel/listen/tcp.ts';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
-import { silentLog } from '../../../src/base/log.ts';
-import { waitUntil } from '../../../src/base/testing/wait-until.ts';
-import { listenOnTcp, TCP_LIMITS, type TcpLimits } from '../../../src/listen/tcp.ts';
 import { answerAuthoritatively, ScriptedAnswers } from '../../listen/scripted-answers.ts';
 import { TcpClient } from '../../listen/tcp-client.ts';
 import { queryFor } from '../../listen/udp-client.ts';

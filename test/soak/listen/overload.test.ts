@@ -6,10 +6,10 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { encodeMessage } from '@portolan/dns/message.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { askShort, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../../src/base/testing/free-port.ts';
-import { waitUntil } from '../../../src/base/testing/wait-until.ts';
-import { askShort, makeQuery } from '../../../src/chain/testing/ask.ts';
 import { MANNERS } from '../../support/all-roles.ts';
 import { endAllPrograms, type Program, runPortolan } from '../../support/portolan.ts';
 import { itWithTool } from '../../support/tools.ts';

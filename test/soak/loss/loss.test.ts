@@ -3,8 +3,8 @@
  * machine and with two processes that use all processor time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { ask } from '../../../src/chain/testing/ask.ts';
 import { LossyUpstream } from '../../support/lossy-upstream.ts';
 import { endAllPrograms, type Serving, servePortolan } from '../../support/portolan.ts';
 import { askAsStubs } from '../../support/stub-clients.ts';

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../../src/base/testing/free-port.ts';
 
 const run = promisify(execFile);
 const MINUTES = 60_000;

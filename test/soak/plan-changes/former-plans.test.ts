@@ -2,9 +2,9 @@
  * Up to two hundred changes of the whole plan, by every front end: former plans are not referenced, the number of instances that belong
  * to a plan does not grow, and the sizes of heap and answer table stay constant.
  */
+import { ServerBlocks } from '@portolan/kernel/engine/server-blocks/server-blocks.ts';
+import { Upstream } from '@portolan/kernel/forward/upstream/upstream.ts';
 import { beforeAll, expect } from 'vitest';
-import { ServerBlocks } from '../../../src/engine/server-blocks/server-blocks.ts';
-import { Upstream } from '../../../src/forward/upstream/upstream.ts';
 import { ClusterWatch } from '../../../src/kube/api/list-watch/cluster-watch.ts';
 import { Cluster } from '../../../src/kube/publish/cluster.ts';
 import { Cache } from '../../../src/plugins/cache/cache.ts';

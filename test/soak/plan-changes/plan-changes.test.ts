@@ -4,17 +4,17 @@
  */
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { CLASS } from '@portolan/dns/types.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
 import { expect, it } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
-import { findFreePort } from '../../../src/base/testing/free-port.ts';
-import { RecordingLog } from '../../../src/base/testing/recording-log.ts';
-import { waitUntil } from '../../../src/base/testing/wait-until.ts';
-import { askShort } from '../../../src/chain/testing/ask.ts';
 import { memorySources } from '../../../src/config/dnsmasq/testing/memory-sources.ts';
 import { planFromFlags } from '../../../src/config/serve/serve-plan.ts';
 import type { ServerPlan } from '../../../src/config/server/server-plan.ts';
 import { withOptions } from '../../../src/config/server/testing/with-options.ts';
-import { startThreadOf } from '../../../src/listen/reader-threads.ts';
 import { HttpHost } from '../../../src/observe/http-host.ts';
 import { federations as federationsPlugin } from '../../../src/plugins/federations/plugin.ts';
 import { localNames as localNamesPlugin } from '../../../src/plugins/local-names/plugin.ts';

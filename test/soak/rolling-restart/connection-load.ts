@@ -3,8 +3,8 @@
  */
 import { connect } from 'node:net';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { onTestFinished } from 'vitest';
-import { makeQuery, type Server } from '../../../src/chain/testing/ask.ts';
 import type { LoadQuestion } from '../../support/burst-load.ts';
 
 type Fate = 'answered' | 'wrong' | 'refused' | 'reset' | 'closed' | 'unanswered';

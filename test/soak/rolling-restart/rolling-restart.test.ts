@@ -2,8 +2,8 @@
  * One process takes over the port from the other, twenty times, while many clients send queries: no query over UDP is lost or
  * answered wrongly.
  */
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { waitUntil } from '../../../src/base/testing/wait-until.ts';
 import { BurstLoad } from '../../support/burst-load.ts';
 import { DoubleProcess } from '../../support/double-process.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../../support/portolan.ts';

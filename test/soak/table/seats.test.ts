@@ -1,9 +1,9 @@
 /**
  * The property of `seats.property.test.ts` with up to a million packets: half of them for each of two tables.
  */
+import { expectOtherSeatsUntouched } from '@portolan/kernel/table/testing/packet-seats.ts';
+import { seatsOfAllViews } from '@portolan/kernel/table/testing/seat-views.ts';
 import { expect, it } from 'vitest';
-import { expectOtherSeatsUntouched } from '../../../src/table/testing/packet-seats.ts';
-import { seatsOfAllViews } from '../../../src/table/testing/seat-views.ts';
 import { soakLength } from '../../support/soak-length.ts';
 
 /** Of each table. */

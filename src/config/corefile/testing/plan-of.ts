@@ -1,8 +1,9 @@
 /**
  * Compiles a Corefile given as text, for tests.
  */
+
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import { DISK_FILES } from '../../../corefile/syntax/corefile-files.ts';
-import type { EnginePlan } from '../../server/engine-plan.ts';
 import { compileCorefile } from '../compile-corefile.ts';
 import { readCorefile, type ServerBlock } from '../read-corefile.ts';
 

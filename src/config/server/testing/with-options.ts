@@ -1,9 +1,9 @@
 /**
  * Changes the options of plugins in plans, for tests.
  */
-import { findPluginOptions, type PluginDefinition, usePlugin } from '../../../contract/plugin-use.ts';
-import type { EnginePlan } from '../engine-plan.ts';
-import { mapUses, pluginUses } from '../server-blocks-plan.ts';
+import { findPluginOptions, type PluginDefinition, usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import { mapUses, pluginUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 
 /** The options of the first use of a plugin. @throws Error if there is none */
 export function optionsIn<Options>(plan: EnginePlan, definition: PluginDefinition<string, Options>): Options {

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, test } from 'vitest';
-import { ManualClock } from '../../../base/testing/manual-clock.ts';
-import { makeTemporaryFolder } from '../../../base/testing/temporary-folder.ts';
 import { RotatingFile } from './byte-source.ts';
 
 async function rotate() {

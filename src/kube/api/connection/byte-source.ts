@@ -2,7 +2,7 @@
  * Fixed octets, and octets in a file that others replace.
  */
 import { readFile, stat } from 'node:fs/promises';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { ByteSource } from './settings.ts';
 
 export function fixedBytes(bytes: Buffer): ByteSource {

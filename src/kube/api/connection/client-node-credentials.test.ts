@@ -1,7 +1,7 @@
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { NOISE, putInPath } from '@portolan/kernel/base/testing/path-programs.ts';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../../base/clock.ts';
-import { ManualClock } from '../../../base/testing/manual-clock.ts';
-import { NOISE, putInPath } from '../../../base/testing/path-programs.ts';
 import { loadClientNode, makeClientNodeCredentials } from './client-node-credentials.ts';
 import { KubeconfigEntry } from './kubeconfig-file.ts';
 

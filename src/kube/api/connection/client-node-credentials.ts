@@ -5,9 +5,9 @@
  * needed: it costs 67 MB and half a second.
  */
 import { dirname, isAbsolute, resolve } from 'node:path';
-import type { Clock } from '../../../base/clock.ts';
-import { needPrograms } from '../../../base/other-programs.ts';
-import { findErrorCode } from '../../../base/system-errors.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { needPrograms } from '@portolan/kernel/base/other-programs.ts';
+import { findErrorCode } from '@portolan/kernel/base/system-errors.ts';
 import { ClusterConfigurationError } from './errors.ts';
 import type { KubeconfigEntry } from './kubeconfig-file.ts';
 import type { ExternalAuthentication, ExternalCredentials } from './settings.ts';

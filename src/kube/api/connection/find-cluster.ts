@@ -2,8 +2,8 @@
  * Finds the cluster: by flags, else from the pod that we run in, else from the user's kubeconfig.
  */
 import { delimiter, join } from 'node:path';
-import { type Clock, systemClock } from '../../../base/clock.ts';
-import type { Environment } from '../../../base/environment.ts';
+import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
+import type { Environment } from '@portolan/kernel/base/environment.ts';
 import { type LoadClientNode, loadClientNode } from './client-node-credentials.ts';
 import { openConnection } from './http-connection.ts';
 import { readInCluster, serviceAccountFolder } from './in-cluster.ts';

@@ -4,8 +4,8 @@
 import { access } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import type { Clock } from '../../../base/clock.ts';
-import type { Environment } from '../../../base/environment.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Environment } from '@portolan/kernel/base/environment.ts';
 import { RotatingFile } from './byte-source.ts';
 import { readEnvironmentProxy } from './kubeconfig-cluster.ts';
 import { readServerAddress } from './server-address.ts';

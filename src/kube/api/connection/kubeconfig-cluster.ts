@@ -1,8 +1,8 @@
 /**
  * Reads the settings of one cluster from a merged kubeconfig and a context.
  */
-import type { Clock } from '../../../base/clock.ts';
-import type { Environment } from '../../../base/environment.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Environment } from '@portolan/kernel/base/environment.ts';
 import { fixedBytes, RotatingFile } from './byte-source.ts';
 import { type LoadClientNode, makeClientNodeCredentials } from './client-node-credentials.ts';
 import { ClusterConfigurationError } from './errors.ts';

@@ -3,8 +3,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { findErrorCode } from '@portolan/kernel/base/system-errors.ts';
 import type { Document } from 'yaml';
-import { findErrorCode } from '../../../base/system-errors.ts';
 import { ClusterConfigurationError } from './errors.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

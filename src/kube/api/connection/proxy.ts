@@ -5,7 +5,7 @@
 import type { Agent, AgentOptions } from 'node:http';
 import { isIP } from 'node:net';
 import { holdsAddress, parseAddressRange } from '@portolan/dns/address-range.ts';
-import { type Environment, readVariable } from '../../../base/environment.ts';
+import { type Environment, readVariable } from '@portolan/kernel/base/environment.ts';
 
 /** @returns the proxy's address as written; undefined for a direct connection */
 export function chooseProxy(server: URL, environment: Environment): string | undefined {

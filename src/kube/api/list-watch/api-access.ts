@@ -1,8 +1,8 @@
 /**
  * Access to the API server for list and watch: its dependencies, and the function that sends a request.
  */
-import { type Clock, systemClock } from '../../../base/clock.ts';
-import type { Log } from '../../../base/log.ts';
+import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import { isProtobuf, readObject } from '../../protobuf/envelope.ts';
 import type { ApiResponse, Connection } from '../connection/types.ts';
 import type { ConnectionAttempt } from './attempt.ts';

@@ -1,10 +1,10 @@
 /**
  * One attempt at the API server: a deadline, silence, the caller, or the stop of the whole watch ends it.
  */
-import type { Clock, Timer } from '../../../base/clock.ts';
-import { describeError } from '../../../base/describe-error.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { ProtobufError } from '@portolan/kernel/base/protobuf-message.ts';
 import { FrameTooLongError } from '../../protobuf/frame-splitter.ts';
-import { ProtobufError } from '../../protobuf/message.ts';
 import { RequestError } from '../connection/errors.ts';
 import { type Failure, ListWatchError } from './failure.ts';
 import { LineTooLongError } from './line-splitter.ts';

@@ -1,8 +1,8 @@
 /**
  * All kinds of object that DNS needs, followed together.
  */
-import { formatElapsed } from '../../../base/duration.ts';
-import type { Log } from '../../../base/log.ts';
+import { formatElapsed } from '@portolan/kernel/base/duration.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type {
   EndpointsObject,
   NamespaceObject,

@@ -1,8 +1,8 @@
+import { ItemFence, type RejectedItem } from '@portolan/kernel/base/item-fence.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ItemFence, type RejectedItem } from '../../../base/item-fence.ts';
-import { silentLog } from '../../../base/log.ts';
-import { ManualClock } from '../../../base/testing/manual-clock.ts';
 import type { PodObject } from '../../objects/objects.ts';
 import { trimPod } from '../../objects/trim/trim-pod.ts';
 import { MemorySink } from '../../testing/memory-sink.ts';

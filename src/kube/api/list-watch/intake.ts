@@ -3,7 +3,7 @@
  *
  * The counts matter: the server check compares them with the server's.
  */
-import type { ItemFence } from '../../../base/item-fence.ts';
+import type { ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import { keyOfObject, type ObjectKey, type ObjectSink, type WatchedObject } from '../../objects/objects.ts';
 import { readIdentity, type Trim, type Trimmed } from '../../objects/trim/trimmed.ts';
 

@@ -1,6 +1,6 @@
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../base/log.ts';
-import { ManualClock } from '../../../base/testing/manual-clock.ts';
 import { ScriptedConnection } from '../../testing/scripted-connection.ts';
 import { ConnectionAttempt } from './attempt.ts';
 import { type Failure, ListWatchError } from './failure.ts';

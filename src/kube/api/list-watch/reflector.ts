@@ -3,10 +3,10 @@
  *
  * One loop makes one try after the other. The retry policy decides what the next one does, and after which wait.
  */
-import { formatElapsed } from '../../../base/duration.ts';
-import { ItemFence } from '../../../base/item-fence.ts';
-import { OutageLog } from '../../../base/outage-log.ts';
-import { RateLimitedWarnings } from '../../../base/rate-limited-warning.ts';
+import { formatElapsed } from '@portolan/kernel/base/duration.ts';
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { OutageLog } from '@portolan/kernel/base/outage-log.ts';
+import { RateLimitedWarnings } from '@portolan/kernel/base/rate-limited-warning.ts';
 import type { ObjectSink, WatchedObject } from '../../objects/objects.ts';
 import type { ApiAccess } from './api-access.ts';
 import { ConnectionAttempt } from './attempt.ts';

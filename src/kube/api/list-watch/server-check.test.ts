@@ -1,8 +1,8 @@
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../base/log.ts';
-import { ManualClock } from '../../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../../base/testing/recording-log.ts';
-import { waitUntil } from '../../../base/testing/wait-until.ts';
 import { ScriptedConnection } from '../../testing/scripted-connection.ts';
 import type { Connection } from '../connection/types.ts';
 import type { Page } from './list-pages.ts';

@@ -5,7 +5,7 @@
  * restore from a backup; such a server accepts a watch from its future and stays silent. A comparison that finds no
  * difference proves that the objects held are current. While a worse API version is in use it also probes the better ones.
  */
-import type { Timer } from '../../../base/clock.ts';
+import type { Timer } from '@portolan/kernel/base/clock.ts';
 import type { ApiAccess } from './api-access.ts';
 import { ConnectionAttempt } from './attempt.ts';
 import type { Failure } from './failure.ts';

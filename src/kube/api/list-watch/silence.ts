@@ -1,7 +1,7 @@
 /**
  * Notices that the API server has fallen silent about a kind: a dead network path or a frozen server closes no connection.
  */
-import type { Clock, Timer } from '../../../base/clock.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 
 export class Silence {
   readonly #clock: Clock;

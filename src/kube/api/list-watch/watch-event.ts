@@ -1,9 +1,10 @@
 /**
  * One event of a watch as a value, from a line of JSON or a frame of Protocol Buffers.
  */
+
+import { ProtobufError } from '@portolan/kernel/base/protobuf-message.ts';
 import { asRecord, asText } from '../../objects/trim/fields.ts';
 import { readEvent } from '../../protobuf/envelope.ts';
-import { ProtobufError } from '../../protobuf/message.ts';
 import { type Failure, failureOf } from './failure.ts';
 
 export type WatchEvent =

@@ -1,8 +1,8 @@
 /**
  * Reads, creates, replaces and applies single objects of the API server. Uses JSON: they are few and of any kind.
  */
-import type { Clock } from '../../../base/clock.ts';
-import { describeError } from '../../../base/describe-error.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { asText, type JsonRecord, parseRecord } from '../../objects/trim/fields.ts';
 import type { ApiResponse, Connection, RequestOptions } from '../connection/types.ts';
 

@@ -3,8 +3,8 @@
  */
 import { isWithin, toKey } from '@portolan/dns/name.ts';
 import { type AbsoluteName, type NameKey, TYPE } from '@portolan/dns/types.ts';
-import type { Alias } from '../../../zone/node.ts';
-import { type RecordSet, recordSet } from '../../../zone/record-set.ts';
+import type { Alias } from '@portolan/kernel/zone/node.ts';
+import { type RecordSet, recordSet } from '@portolan/kernel/zone/record-set.ts';
 import type { NamedTarget } from '../../names/endpoint-targets.ts';
 import { ADDRESS_TYPES, addressSets } from '../../names/record-sets.ts';
 import type { ServiceView } from '../dialect.ts';

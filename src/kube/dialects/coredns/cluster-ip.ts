@@ -4,7 +4,7 @@
  * CoreDNS also names their endpoints, and has addresses at the names of ports; clients rely on both.
  */
 import type { NameKey } from '@portolan/dns/types.ts';
-import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
+import { COMPLETE, type ZoneNode } from '@portolan/kernel/zone/node.ts';
 import { canonicalAddresses } from '../../names/endpoints.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { OUTCOME } from '../../names/outcomes.ts';

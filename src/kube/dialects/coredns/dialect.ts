@@ -2,9 +2,9 @@
  * Names and answers as CoreDNS has them.
  */
 import { type NameKey, type RecordData, TYPE } from '@portolan/dns/types.ts';
-import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
-import { type RecordSet, recordSet } from '../../../zone/record-set.ts';
-import type { Zone } from '../../../zone/zone.ts';
+import { COMPLETE, type ZoneNode } from '@portolan/kernel/zone/node.ts';
+import { type RecordSet, recordSet } from '@portolan/kernel/zone/record-set.ts';
+import type { Zone } from '@portolan/kernel/zone/zone.ts';
 import { externalTarget } from '../../names/external-target.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
 import { addressOfPod } from '../../names/pods.ts';

@@ -2,8 +2,8 @@
  * The names of endpoints below their service: a hostname, or the address with dashes. Endpoints of one hostname share it.
  */
 import { type NameKey, TYPE } from '@portolan/dns/types.ts';
-import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
-import type { NamedSet, RecordSet } from '../../../zone/record-set.ts';
+import { COMPLETE, type ZoneNode } from '@portolan/kernel/zone/node.ts';
+import type { NamedSet, RecordSet } from '@portolan/kernel/zone/record-set.ts';
 import { type Endpoint, endpointLabel } from '../../names/endpoints.ts';
 import { groupByLabel, type LabelGroup } from '../../names/label-groups.ts';
 import { nameBelow } from '../../names/labels.ts';

@@ -1,8 +1,8 @@
 /**
  * Headless services: Kubernetes DNS specification, section 2.4. The name exists only with a ready endpoint.
  */
-import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
-import type { RecordSet } from '../../../zone/record-set.ts';
+import { COMPLETE, type ZoneNode } from '@portolan/kernel/zone/node.ts';
+import type { RecordSet } from '@portolan/kernel/zone/record-set.ts';
 import type { NamedTarget } from '../../names/endpoint-targets.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { OUTCOME } from '../../names/outcomes.ts';

@@ -2,7 +2,7 @@
  * SRV records with the weights of CoreDNS: 100 divided by the number of pairs of an address and a port.
  */
 import { type NameKey, type RecordData, TYPE } from '@portolan/dns/types.ts';
-import type { NamedSet, RecordSet } from '../../../zone/record-set.ts';
+import type { NamedSet, RecordSet } from '@portolan/kernel/zone/record-set.ts';
 
 /** The target of an SRV record. */
 export interface ServiceTarget {

@@ -4,8 +4,8 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { Below } from '../../../table/types.ts';
-import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
+import type { Below } from '@portolan/kernel/table/types.ts';
+import { COMPLETE, type ZoneNode } from '@portolan/kernel/zone/node.ts';
 import type { NodeFinder } from '../dialect.ts';
 
 const ASK_FOR_PORTS: Below = { kind: 'ask', labels: 2 };

@@ -2,7 +2,7 @@
  * The names of endpoints that are names themselves: aliases. CoreDNS makes the label of one without a hostname from the target, with
  * dashes, and has no SRV records for them.
  */
-import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
+import { COMPLETE, type ZoneNode } from '@portolan/kernel/zone/node.ts';
 import { groupByLabel } from '../../names/label-groups.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { OUTCOME } from '../../names/outcomes.ts';

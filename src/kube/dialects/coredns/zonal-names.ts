@@ -4,7 +4,7 @@
  * records, and `prefer` those of all endpoints.
  */
 import type { NameKey } from '@portolan/dns/types.ts';
-import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
+import { COMPLETE, type ZoneNode } from '@portolan/kernel/zone/node.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
 import type { ServiceView } from '../dialect.ts';
 import { deriveHeadless } from './headless.ts';

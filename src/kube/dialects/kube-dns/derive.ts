@@ -4,9 +4,9 @@
 
 import { toKey } from '@portolan/dns/name.ts';
 import { type AbsoluteName, type NameKey, TYPE } from '@portolan/dns/types.ts';
-import type { Below } from '../../../table/types.ts';
-import type { ZoneNode } from '../../../zone/node.ts';
-import { recordSet } from '../../../zone/record-set.ts';
+import type { Below } from '@portolan/kernel/table/types.ts';
+import type { ZoneNode } from '@portolan/kernel/zone/node.ts';
+import { recordSet } from '@portolan/kernel/zone/record-set.ts';
 import { canonicalAddresses } from '../../names/endpoints.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { OUTCOME } from '../../names/outcomes.ts';

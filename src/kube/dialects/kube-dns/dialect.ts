@@ -2,9 +2,9 @@
  * Names and answers as kube-dns has them.
  */
 import { type NameKey, TYPE } from '@portolan/dns/types.ts';
-import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
-import { recordSet } from '../../../zone/record-set.ts';
-import type { Zone } from '../../../zone/zone.ts';
+import { COMPLETE, type ZoneNode } from '@portolan/kernel/zone/node.ts';
+import { recordSet } from '@portolan/kernel/zone/record-set.ts';
+import type { Zone } from '@portolan/kernel/zone/zone.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
 import { ipv4OfPod } from '../../names/pods.ts';
 import { addressSets } from '../../names/record-sets.ts';

@@ -6,9 +6,9 @@
  */
 
 import { type NameKey, type RecordData, TYPE } from '@portolan/dns/types.ts';
-import type { Below } from '../../../table/types.ts';
-import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
-import type { NamedSet, RecordSet } from '../../../zone/record-set.ts';
+import type { Below } from '@portolan/kernel/table/types.ts';
+import { COMPLETE, type ZoneNode } from '@portolan/kernel/zone/node.ts';
+import type { NamedSet, RecordSet } from '@portolan/kernel/zone/record-set.ts';
 import { ADDRESS_TYPES, addressSets } from '../../names/record-sets.ts';
 
 export interface KubeDnsEntry {

@@ -3,7 +3,7 @@
  * key of an entry. It does not match labels of ports and protocols.
  */
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { ZoneNode } from '../../../zone/node.ts';
+import type { ZoneNode } from '@portolan/kernel/zone/node.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
 import type { ClusterDirectory, ServiceView } from '../dialect.ts';
 import { type KubeDnsEntry, manyEntriesNode } from './entry.ts';

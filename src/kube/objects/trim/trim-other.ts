@@ -1,7 +1,7 @@
 /**
  * An object of any kind, for plugins of others: what their own code keeps of it.
  */
-import { describeError } from '../../../base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { OtherObject } from '../objects.ts';
 import { nameless, readIdentity, type Trimmed } from './trimmed.ts';
 

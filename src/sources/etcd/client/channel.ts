@@ -8,8 +8,8 @@ import {
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
 } from 'node:http2';
-import type { Clock } from '../../../base/clock.ts';
-import { describeError } from '../../../base/describe-error.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { EtcdEndpoint } from './endpoints.ts';
 import { EtcdError } from './etcd-error.ts';
 import { FrameError, frameOf, GrpcFrameReader } from './grpc-frames.ts';

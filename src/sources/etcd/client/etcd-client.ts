@@ -4,8 +4,8 @@
  * It uses one member at a time. If that member fails, the call fails, and the next call goes to the next member. The caller
  * decides how often and after which pause to retry.
  */
-import type { Clock } from '../../../base/clock.ts';
-import { describeError } from '../../../base/describe-error.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { type CallOptions, Channel, type Stream } from './channel.ts';
 import { EndpointRotation } from './endpoints.ts';
 import { EtcdError, toEtcdError } from './etcd-error.ts';

@@ -1,7 +1,7 @@
 /**
  * Reasons why a call to etcd failed.
  */
-import { describeError } from '../../../base/describe-error.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 
 /**
  * - `unavailable`: the endpoint is unreachable, does not answer in time, or its member has no leader;

@@ -8,7 +8,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
-import type { Clock, Timer } from '../../../base/clock.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import type { EtcdEndpoint } from './endpoints.ts';
 import type { TlsContents } from './settings.ts';
 

@@ -3,7 +3,7 @@
  *
  * Unknown fields are skipped. Revisions are numbers: etcd counts them from 1 and never reaches 2^53.
  */
-import { Cursor } from '../../../kube/protobuf/message.ts';
+import { Cursor } from '@portolan/kernel/base/protobuf-message.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 
 export interface KeyValue {

@@ -11,7 +11,7 @@ import {
   request as requestHttp,
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { EndpointRotation, type EtcdEndpoint } from './endpoints.ts';
 import { EtcdError, toEtcdError } from './etcd-error.ts';
 import { type EtcdSettings, readTlsFiles } from './settings.ts';

@@ -1,6 +1,6 @@
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { expect, it } from 'vitest';
-import { silentLog } from '../../../base/log.ts';
-import { ManualClock } from '../../../base/testing/manual-clock.ts';
 import { EtcdError, type EtcdFailure } from '../client/etcd-error.ts';
 import { KeyFeed } from './key-feed.ts';
 import type { KeyReader, KeySink } from './key-reader.ts';

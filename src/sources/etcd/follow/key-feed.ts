@@ -2,9 +2,9 @@
  * Reads and watches the keys below a prefix, over and over. After a failure it waits with jitter, so that many servers do not
  * reconnect to a restarted etcd at the same moment.
  */
-import type { Clock, Timer } from '../../../base/clock.ts';
-import type { Log } from '../../../base/log.ts';
-import { OutageLog } from '../../../base/outage-log.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import { OutageLog } from '@portolan/kernel/base/outage-log.ts';
 import { type EtcdError, type EtcdFailure, toEtcdError } from '../client/etcd-error.ts';
 import type { KeyReader, KeySink } from './key-reader.ts';
 

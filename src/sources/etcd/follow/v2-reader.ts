@@ -1,8 +1,8 @@
 /**
  * Reads keys by version 2 of the API: the complete folder, then one change after the other.
  */
-import type { Clock } from '../../../base/clock.ts';
-import { TimeSlice } from '../../../base/time-slice.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { TimeSlice } from '@portolan/kernel/base/time-slice.ts';
 import type { EtcdSettings } from '../client/settings.ts';
 import { EtcdV2Client } from '../client/v2-client.ts';
 import type { FolderNode } from '../client/v2-messages.ts';

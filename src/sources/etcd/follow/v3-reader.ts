@@ -1,8 +1,8 @@
 /**
  * Reads keys by version 3 of the API: the range in pages of one revision, then a watch from that revision on.
  */
-import type { Clock } from '../../../base/clock.ts';
-import { TimeSlice } from '../../../base/time-slice.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { TimeSlice } from '@portolan/kernel/base/time-slice.ts';
 import { EtcdClient } from '../client/etcd-client.ts';
 import { EtcdError } from '../client/etcd-error.ts';
 import { endOfPrefix, type KeyValue, type RangePage, type WatchReply } from '../client/messages.ts';

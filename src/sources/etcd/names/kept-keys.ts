@@ -1,9 +1,9 @@
 /**
  * Keys as the lines of a snapshot: path, value (null if it is not a record), lease, and the end of the lease.
  */
-import type { Clock } from '../../../base/clock.ts';
-import { ItemFault, type ItemFence } from '../../../base/item-fence.ts';
-import { TimeSlice } from '../../../base/time-slice.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { ItemFault, type ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { TimeSlice } from '@portolan/kernel/base/time-slice.ts';
 import type { KeyTree } from './key-tree.ts';
 import type { KeyLease, Leases } from './leases.ts';
 import { octetsOf } from './services.ts';

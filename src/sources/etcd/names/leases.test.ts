@@ -1,6 +1,6 @@
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../base/testing/manual-clock.ts';
-import { waitUntil } from '../../../base/testing/wait-until.ts';
 import { Leases } from './leases.ts';
 
 function makeLeases(seconds: () => number) {

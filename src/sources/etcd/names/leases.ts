@@ -3,7 +3,7 @@
  *
  * etcd sends no event when a lease is renewed. So the remaining time is queried once, and again before half of it has passed.
  */
-import type { Clock, Timer } from '../../../base/clock.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import type { KeyNode } from './key-tree.ts';
 import type { LeaseTimes } from './services.ts';
 

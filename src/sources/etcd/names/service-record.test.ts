@@ -1,5 +1,5 @@
+import { PROPERTY_NAMES } from '@portolan/kernel/base/testing/property-names.ts';
 import { describe, expect, it } from 'vitest';
-import { PROPERTY_NAMES } from '../../../base/testing/property-names.ts';
 import { parseServiceRecord } from './service-record.ts';
 
 describe('the value of a key', () => {

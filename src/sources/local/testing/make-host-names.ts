@@ -4,9 +4,9 @@
 
 import { parseAddress } from '@portolan/dns/address.ts';
 import { encodeName, parseName, ROOT, toKey } from '@portolan/dns/name.ts';
-import { HostNames } from '../../../records/hosts/host-names.ts';
-import { DEFAULT_PUBLICATION } from '../../../table/types.ts';
-import { TableWriter } from '../../../table/writer.ts';
+import { HostNames } from '@portolan/kernel/records/hosts/host-names.ts';
+import { DEFAULT_PUBLICATION } from '@portolan/kernel/table/types.ts';
+import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import type { LocalPublication } from '../local-publication.ts';
 
 const RULES = { outcome: 0, answersBoth: false, leadsTo: 'first', keepsRepeated: false } as const;

@@ -1,0 +1,49 @@
+/**
+ * The ask rules of a block: questions that its handlers must see although their names are published.
+ */
+import { encodeName } from '@portolan/dns/name.ts';
+import type { AskRule } from '../table/types.ts';
+import type { Handler } from './handler.ts';
+import { type Match, NO_QUESTIONS } from './match.ts';
+
+/** First meta-type: types from here on ask about the server or the zone (RFC 6895 section 3.1). Nodes never answer them. */
+const FIRST_META_TYPE = 249;
+
+/** Questions that handlers must see before the table answers with a name published, or an answer cached, behind them. */
+export function* askRulesOf(handlers: readonly Handler[]): Iterable<AskRule> {
+  const lastPublisher = handlers.findLastIndex(({ role }) => role === 'publisher');
+  const cache = handlers.findIndex(({ role }) => role === 'cache');
+  for (const [place, handler] of handlers.entries()) {
+    const beforeCache = place < cache;
+    if (handler.role === 'cache') continue;
+    const isBehindNodes = place > lastPublisher && !beforeCache;
+    for (const match of handler.flags === undefined || beforeCache
+      ? matchesOf(handler)
+      : namesBehind(handlers, place)) {
+      // Readers must know for whom a stored answer is, and for which options, wherever the handler is.
+      if (isBehindNodes && match.byFamily !== true && match.ednsOptions === undefined) continue;
+      // The cache holds answers of the handlers behind it, of any type.
+      if (beforeCache) yield { ...askRuleOf(match), beforeCache };
+      else if (concernsNodes(match)) yield askRuleOf(match);
+    }
+  }
+}
+
+function matchesOf(handler: Handler): Iterable<Match> {
+  const { role } = handler;
+  return (role === 'publisher' ? (handler.unpublished ?? NO_QUESTIONS) : handler.questions).matches();
+}
+
+/** A handler that changes flags must see questions for all names published behind it: nodes have flags of their own. */
+function* namesBehind(handlers: readonly Handler[], place: number): Iterable<Match> {
+  for (const { role, questions } of handlers.slice(place))
+    if (role === 'publisher') for (const { name } of questions.matches()) yield { name, types: 'all' };
+}
+
+function concernsNodes({ types }: Match): boolean {
+  return types === 'all' || [...types].some((type) => type < FIRST_META_TYPE);
+}
+
+function askRuleOf({ name, ...others }: Match): AskRule {
+  return { name: name.kind === 'any' ? name : { kind: name.kind, name: encodeName(name.name) }, ...others };
+}
