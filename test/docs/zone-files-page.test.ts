@@ -2,8 +2,8 @@
  * `docs/reference/zone-files.md` lists the types with a presentation format of their own: `npm run docs` writes it.
  */
 import { readFileSync } from 'node:fs';
+import { PRESENTABLE_TYPES } from '@portolan/sources/zone-files/record-fields.ts';
 import { expect, it } from 'vitest';
-import { PRESENTABLE_TYPES } from '../../src/sources/zone-files/record-fields.ts';
 
 const PAGE = 'docs/reference/zone-files.md';
 const BLOCK = /<!-- types -->\n[\s\S]*?<!-- end of types -->/;

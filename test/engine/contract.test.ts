@@ -25,6 +25,7 @@ import {
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import { VERDICT } from '@portolan/kernel/table/types.ts';
+import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
@@ -41,7 +42,6 @@ import { findDialect } from '../../src/kube/publish/find-dialect.ts';
 import { ProcessCluster } from '../../src/plugins/kubernetes/process-cluster.ts';
 import type { LocalNamesOptions } from '../../src/plugins/local-names/options.ts';
 import type { RuleAction } from '../../src/plugins/local-names/question-rules.ts';
-import { hostsOnly } from '../../src/sources/local/local-plan.ts';
 import { ScriptedUpstream } from '../resolver/scripted-upstream.ts';
 import '../support/load-all-plugins.ts';
 

@@ -9,8 +9,8 @@ import { presentRecord } from '@portolan/dns/present.ts';
 import { typeOfData } from '@portolan/dns/record-data.ts';
 import type { ResourceRecord } from '@portolan/dns/types.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { parseRecord, readZoneFile } from '@portolan/sources/zone-files/zone-file.ts';
 import { expect, onTestFinished } from 'vitest';
-import { parseRecord, readZoneFile } from '../../src/sources/zone-files/zone-file.ts';
 import { runKnot } from '../dnsmasq/knot.ts';
 import { itWithTool } from '../support/tools.ts';
 

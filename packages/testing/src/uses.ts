@@ -29,7 +29,7 @@ import {
   toWhole,
   type Use,
 } from '@portolan/plugin';
-import { parseRecord } from '../../../src/sources/zone-files/zone-file.ts';
+import { parseRecord } from '@portolan/sources/zone-files/zone-file.ts';
 
 const word = (text: string) => ({ text, position: { file: 'Corefile', line: 1 } });
 

@@ -9,6 +9,7 @@ import type { AbsoluteName, NameKey, ResourceRecord } from '@portolan/dns/types.
 import type { Environment } from '@portolan/kernel/base/environment.ts';
 import { Pattern } from '@portolan/kernel/base/pattern.ts';
 import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
+import { parseRecord } from '@portolan/sources/zone-files/zone-file.ts';
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
 import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
@@ -24,7 +25,6 @@ import { parseBlocks } from '../../corefile/syntax/parser.ts';
 import type { BlockNode, DirectiveNode } from '../../corefile/syntax/syntax-tree.ts';
 import type { Token } from '../../corefile/syntax/token.ts';
 import { type CorefilePluginName, type CorefileUse, findDefinition } from '../../plugins/registry.ts';
-import { parseRecord } from '../../sources/zone-files/zone-file.ts';
 import { extendPlugins } from './extend-plugins.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { pluginOrder } from './plugin-order.ts';

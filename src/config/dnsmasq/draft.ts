@@ -3,7 +3,7 @@
  */
 
 import type { NameKey, RecordData } from '@portolan/dns/types.ts';
-import type { Cname, HostRecord } from '../../sources/local/local-plan.ts';
+import type { Cname, HostRecord } from '@portolan/sources/local/local-plan.ts';
 import type {
   CachePlan,
   DnsmasqListenPlan,

@@ -1,9 +1,9 @@
 import { formatAddress } from '@portolan/dns/address.ts';
 import { keyOfWire } from '@portolan/dns/name-wire.ts';
+import type { HostsVisitor } from '@portolan/sources/hosts/hosts-manner.ts';
+import { HostsReader } from '@portolan/sources/hosts/hosts-reader.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { HostsVisitor } from '../../sources/hosts/hosts-manner.ts';
-import { HostsReader } from '../../sources/hosts/hosts-reader.ts';
 import { DNSMASQ_HOSTS } from './hosts-manner.ts';
 
 /** Records each call of the visitor as one line of text. */

@@ -4,7 +4,7 @@
 
 import { parseAddress } from '@portolan/dns/address.ts';
 import { encodeName } from '@portolan/dns/name.ts';
-import type { HostsManner } from '../../sources/hosts/hosts-manner.ts';
+import type { HostsManner } from '@portolan/sources/hosts/hosts-manner.ts';
 import { isForReading } from './config-folder.ts';
 import { readName } from './names.ts';
 

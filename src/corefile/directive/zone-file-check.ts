@@ -4,8 +4,12 @@
 
 import type { NameKey } from '@portolan/dns/types.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
-import { describeAsCoreDns } from '../../sources/zone-files/coredns-words.ts';
-import { describeUntimed, readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
+import { describeAsCoreDns } from '@portolan/sources/zone-files/coredns-words.ts';
+import {
+  describeUntimed,
+  readZoneFile,
+  type ZoneFileProblem,
+} from '@portolan/sources/zone-files/zone-file.ts';
 import type { Position } from '../syntax/token.ts';
 import type { DirectiveContext } from './directive.ts';
 import { DirectiveError } from './directive-cursor.ts';

@@ -4,8 +4,8 @@
 
 import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { one } from '@portolan/kernel/base/metrics/family.ts';
+import { LOCAL_OUTCOME } from '@portolan/sources/local/outcome.ts';
 import { METRICS_NAMES } from '../../kube/names/outcomes.ts';
-import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';
 import type { Metric } from './metric.ts';
 
 export const QUERY_METRICS: readonly Metric[] = [

@@ -5,7 +5,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
-import { describeUntimed, readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
+import {
+  describeUntimed,
+  readZoneFile,
+  type ZoneFileProblem,
+} from '@portolan/sources/zone-files/zone-file.ts';
 import type { FileZone } from './options.ts';
 import { ZoneNames } from './zone-names.ts';
 

@@ -4,7 +4,7 @@
 
 import { parseAddress, unmapAddress } from '@portolan/dns/address.ts';
 import { encodeName, tryParseKey } from '@portolan/dns/name.ts';
-import type { HostsManner } from '../../sources/hosts/hosts-manner.ts';
+import type { HostsManner } from '@portolan/sources/hosts/hosts-manner.ts';
 
 export const COREDNS_HOSTS: HostsManner = {
   readAddress,

@@ -12,8 +12,8 @@ import type { Below, NameNode, ZoneId } from '@portolan/kernel/table/types.ts';
 import { compileNode } from '@portolan/kernel/zone/compile.ts';
 import { COMPLETE, type ZoneNode } from '@portolan/kernel/zone/node.ts';
 import { type RecordSet, recordSet } from '@portolan/kernel/zone/record-set.ts';
-import type { PublishedNames } from '../../sources/local/local-publication.ts';
-import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';
+import type { PublishedNames } from '@portolan/sources/local/local-publication.ts';
+import { LOCAL_OUTCOME } from '@portolan/sources/local/outcome.ts';
 import type { HostLines } from './host-lines.ts';
 import type { HostsOptions } from './options.ts';
 

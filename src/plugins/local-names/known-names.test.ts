@@ -1,10 +1,10 @@
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import { makeQuery, told } from '@portolan/kernel/chain/testing/queries.ts';
 import { DEFAULT_PUBLICATION } from '@portolan/kernel/table/types.ts';
+import { LocalNames } from '@portolan/sources/local/local-names.ts';
+import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
+import { makeHostNames } from '@portolan/sources/local/testing/make-host-names.ts';
 import { describe, expect, it } from 'vitest';
-import { LocalNames } from '../../sources/local/local-names.ts';
-import { hostsOnly } from '../../sources/local/local-plan.ts';
-import { makeHostNames } from '../../sources/local/testing/make-host-names.ts';
 import { createKnownNamesHandler } from './known-names.ts';
 
 const NETWORKS: readonly AddressRange[] = [

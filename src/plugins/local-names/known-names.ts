@@ -13,7 +13,7 @@ import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 import type { PublicationId } from '@portolan/kernel/table/types.ts';
-import type { LocalNames } from '../../sources/local/local-names.ts';
+import type { LocalNames } from '@portolan/sources/local/local-names.ts';
 
 export interface KnownNamesOptions {
   /** Holds the names in the table. */

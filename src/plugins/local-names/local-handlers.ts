@@ -10,9 +10,9 @@ import type { Handler, ReplyChanges } from '@portolan/kernel/chain/handler.ts';
 import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
 import type { LocalisedPublication, PublicationId } from '@portolan/kernel/table/types.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
-import type { HostsManner } from '../../sources/hosts/hosts-manner.ts';
-import { LocalData } from '../../sources/local/local-data.ts';
-import type { LocalNamesPlan } from '../../sources/local/local-plan.ts';
+import type { HostsManner } from '@portolan/sources/hosts/hosts-manner.ts';
+import { LocalData } from '@portolan/sources/local/local-data.ts';
+import type { LocalNamesPlan } from '@portolan/sources/local/local-plan.ts';
 import { createKnownNamesHandler } from './known-names.ts';
 import {
   compileQuestionRules,

@@ -12,6 +12,7 @@ import { type Environment, readVariable } from '@portolan/kernel/base/environmen
 import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { replaceFile } from '@portolan/kernel/base/replace-file.ts';
+import { FolderFollower } from '@portolan/sources/folder-follower.ts';
 import {
   EMPTY_NODE_CACHE_CONFIG,
   NODE_CACHE_KEYS,
@@ -24,7 +25,6 @@ import { addressVariableOf, readServiceAddress } from '../../config/node-cache/u
 import { describeProblem } from '../../config/values/problem.ts';
 import { ConfigFolder } from '../../sources/config-map/config-folder.ts';
 import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
-import { FolderFollower } from '../../sources/folder-follower.ts';
 
 export interface FollowedCorefileOptions {
   readonly plan: NodeCachePlan;

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { ResolvFiles } from '@portolan/sources/resolv/resolv-files.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
 import { compileSkyDns, type SkyDnsInputs } from '../../config/skydns/compile-skydns.ts';
 import { applyConfig, type SkyDnsSettings } from '../../config/skydns/skydns-settings.ts';
@@ -12,7 +13,6 @@ import { describeProblem } from '../../config/values/problem.ts';
 import { ValueReader } from '../../config/values/value-reader.ts';
 import type { EtcdSource } from '../../sources/etcd/etcd-source.ts';
 import { pathOfName } from '../../sources/etcd/names/services.ts';
-import { ResolvFiles } from '../../sources/resolv/resolv-files.ts';
 import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
 import {
   type FrontEnd,

@@ -4,7 +4,7 @@
 import { basename } from 'node:path';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
-import { type FileChange, FolderFollower } from '../folder-follower.ts';
+import { type FileChange, FolderFollower } from '@portolan/sources/folder-follower.ts';
 import { type ConfigText, type ConfigTexts, decodeConfigText } from './config-texts.ts';
 
 export interface ConfigFolderOptions {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log, LogFields } from '@portolan/kernel/base/log.ts';
+import { FolderError } from '@portolan/sources/folder-follower.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type ClusterObject,
@@ -12,7 +13,6 @@ import {
   type ObjectSink,
   type ServiceObject,
 } from '../../kube/objects/objects.ts';
-import { FolderError } from '../folder-follower.ts';
 import { ManifestSource } from './manifest-source.ts';
 
 let folder: string;

@@ -6,6 +6,7 @@
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { ItemFence, type RejectedItem } from '@portolan/kernel/base/item-fence.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { type FileChange, FolderFollower } from '@portolan/sources/folder-follower.ts';
 import type { ClusterSinks } from '../../kube/api/list-watch/cluster-watch.ts';
 import {
   type ClusterObject,
@@ -13,7 +14,6 @@ import {
   type ObjectKind,
   type ObjectSink,
 } from '../../kube/objects/objects.ts';
-import { type FileChange, FolderFollower } from '../folder-follower.ts';
 import { MadeUpAddresses } from './made-up-addresses.ts';
 import { mergeManifests, type Remark } from './merge-manifests.ts';
 import { ManifestError, type ManifestObject, parseManifest } from './parse-manifest.ts';

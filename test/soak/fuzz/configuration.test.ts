@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { parseName } from '@portolan/dns/name.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { parseResolvConf } from '@portolan/kernel/forward/resolv-conf.ts';
+import { HostsReader } from '@portolan/sources/hosts/hosts-reader.ts';
+import { describeZoneFileProblem, readZoneFile } from '@portolan/sources/zone-files/zone-file.ts';
 import { expect, it } from 'vitest';
 import { CONFIG_KEYS, readKubeDnsConfig } from '../../../src/config/config-map/config-map.ts';
 import { readControlOrder } from '../../../src/config/control/control-order.ts';
@@ -20,9 +22,7 @@ import { describeCorefileProblem, describeCorefileWarning } from '../../../src/c
 import { readKubeconfigs } from '../../../src/kube/api/connection/kubeconfig-file.ts';
 import { COREDNS_HOSTS } from '../../../src/plugins/hosts/hosts-manner.ts';
 import { KeyFileError, readKeyFile } from '../../../src/plugins/tsig/key-file.ts';
-import { HostsReader } from '../../../src/sources/hosts/hosts-reader.ts';
 import { ManifestError, parseManifest } from '../../../src/sources/manifests/parse-manifest.ts';
-import { describeZoneFileProblem, readZoneFile } from '../../../src/sources/zone-files/zone-file.ts';
 import { COMMAND_LINES, ZONES } from '../../dnsmasq/known-world.ts';
 import { type FuzzTarget, fuzz, octetsOf } from './fuzz.ts';
 

@@ -1,9 +1,9 @@
 import { formatAddress, parseAddress, reverseName } from '@portolan/dns/address.ts';
 import { encodeName, parseName, toKey } from '@portolan/dns/name.ts';
 import { keyOfWire } from '@portolan/dns/name-wire.ts';
+import { makeUnseenNames } from '@portolan/sources/local/testing/make-host-names.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeUnseenNames } from '../../../../../src/sources/local/testing/make-host-names.ts';
 import type { HostNames } from './host-names.ts';
 
 const wire = (text: string) => encodeName(toKey(parseName(text)));

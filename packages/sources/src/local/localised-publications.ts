@@ -2,7 +2,6 @@
  * Local names whose addresses depend on the network of the client (`--localise-queries`): per network a publication of the
  * names that its clients see differently. A view for these clients lists it before the publication of all local names.
  */
-
 import { type AddressRange, matchRange, toRangeKey } from '@portolan/dns/address-range.ts';
 import { keyOfWire } from '@portolan/dns/name-wire.ts';
 import type { WireName } from '@portolan/dns/types.ts';

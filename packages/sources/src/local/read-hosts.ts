@@ -1,7 +1,6 @@
 /**
  * Reads the names of options and of hosts files, piece by piece.
  */
-
 import { parseAddress } from '@portolan/dns/address.ts';
 import { MAX_NAME_OCTETS } from '@portolan/dns/label.ts';
 import { encodeName } from '@portolan/dns/name.ts';

@@ -3,7 +3,6 @@
  * answers need more. A change publishes the difference between the nodes, name by name, and the new list with one store, so that
  * readers always find a name that is in both.
  */
-
 import { parseName, ROOT } from '@portolan/dns/name.ts';
 import { keyOfWire } from '@portolan/dns/name-wire.ts';
 import type { NameKey, WireName } from '@portolan/dns/types.ts';

@@ -2,7 +2,6 @@
  * A set of names in wire form, each with a number: a million names take some 40 MB. As strings in a `Map` they would take
  * three times as much.
  */
-
 import type { WireName } from '@portolan/dns/types.ts';
 import { EntrySlots } from '@portolan/kernel/records/hosts/entry-slots.ts';
 import { HASH_MASK, PLACE_MASK } from '@portolan/kernel/records/hosts/layout.ts';

@@ -4,7 +4,6 @@
  * Immutable: a change makes another one. Others may know the records that a name lacks here, so it never denies them, except
  * that an alias hides all other records of its name (RFC 1034 section 3.6.2).
  */
-
 import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
 import type { AddressMatch } from '@portolan/dns/address-range.ts';
 import { encodeName, toKey } from '@portolan/dns/name.ts';

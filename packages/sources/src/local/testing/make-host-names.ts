@@ -1,7 +1,6 @@
 /**
  * Makes names of hosts files for tests from lines of text.
  */
-
 import { parseAddress } from '@portolan/dns/address.ts';
 import { encodeName, parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { HostNames } from '@portolan/kernel/records/hosts/host-names.ts';
