@@ -2,14 +2,14 @@
  * Derived from the list of plugins: those that a Corefile may name, the types of their options, their definitions by name.
  */
 
+import type { CorefilePluginDefinition } from '@portolan/corefile/definition/define-plugin.ts';
+import type { Directive } from '@portolan/corefile/directive/directive.ts';
+import type { Position } from '@portolan/corefile/syntax/token.ts';
 import {
   findPluginOptions,
   type PluginDefinition,
   type PluginUse,
 } from '@portolan/kernel/contract/plugin-use.ts';
-import type { CorefilePluginDefinition } from '../contract/define-plugin.ts';
-import type { Directive } from '../corefile/directive/directive.ts';
-import type { Position } from '../corefile/syntax/token.ts';
 import * as definitions from './plugins.ts';
 
 type OptionsByName<Each extends PluginDefinition<string, unknown> & Directive<unknown>> = {

@@ -1,11 +1,11 @@
 /**
  * `-plugins`: lists exactly the plugins that a Corefile may use, in every command that has the flag.
  */
+import { ORDER_PROFILES } from '@portolan/corefile/coredns-version.ts';
+import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pluginOrder } from '../../src/config/corefile/plugin-order.ts';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import { ORDER_PROFILES } from '../../src/corefile/coredns-version.ts';
-import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

@@ -2,6 +2,7 @@
  * Rates of a plugin from outside: readers answer the names that they hold for, and listeners get them by zone. Where blocks are chosen
  * by more than the name, the chain applies them.
  */
+import { guardPlugin } from '@portolan/corefile/definition/guard-plugin.ts';
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
@@ -15,7 +16,6 @@ import { expect, it, onTestFinished } from 'vitest';
 import rrl from '../../packages/rrl/src/plugin.ts';
 import { BLOCK, makeCursor, makeUse } from '../../packages/testing/src/uses.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
-import { guardPlugin } from '../../src/contract/guard-plugin.ts';
 import '../support/load-all-plugins.ts';
 import { packetOf, SERVER } from './reader-subject.ts';
 

@@ -2,6 +2,7 @@
  * What a plugin from outside publishes: readers answer it without the chain, as the chain would, until another plan or the plugin
  * replaces it.
  */
+import { guardPlugin } from '@portolan/corefile/definition/guard-plugin.ts';
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
@@ -26,7 +27,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import recordsPlugin from '../../packages/records/src/plugin.ts';
 import { BLOCK, makeCursor, makeRecord, makeUse } from '../../packages/testing/src/uses.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
-import { guardPlugin } from '../../src/contract/guard-plugin.ts';
 import '../support/load-all-plugins.ts';
 import { packetOf, SERVER } from './reader-subject.ts';
 

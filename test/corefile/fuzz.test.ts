@@ -2,12 +2,12 @@
  * Corefiles generated from their grammar, with right and wrong words in every place: the reader never throws, and every
  * finding has a place.
  */
+import { ORDER_PROFILES } from '@portolan/corefile/coredns-version.ts';
+import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts';
+import { describeCorefileProblem, describeCorefileWarning } from '@portolan/corefile/syntax/findings.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import { ORDER_PROFILES } from '../../src/corefile/coredns-version.ts';
-import type { CorefileFiles } from '../../src/corefile/syntax/corefile-files.ts';
-import { describeCorefileProblem, describeCorefileWarning } from '../../src/corefile/syntax/findings.ts';
 import { COREFILE_PLUGINS } from '../../src/plugins/registry.ts';
 
 const NAMES = COREFILE_PLUGINS.map(({ name }) => name);

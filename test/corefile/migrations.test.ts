@@ -2,10 +2,10 @@
  * Migrations that the tool of CoreDNS was recorded with (corefile-migration 1.0.31): Portolan makes the same Corefile, in place, and reports
  * the changes in the same words, but each only once.
  */
+import { migrateCorefile } from '@portolan/corefile/migration/migrate-corefile.ts';
+import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts';
+import { readStatements, type Statement } from '@portolan/corefile/written/statements.ts';
 import { describe, expect, it } from 'vitest';
-import { migrateCorefile } from '../../src/corefile/migration/migrate-corefile.ts';
-import type { CorefileFiles } from '../../src/corefile/syntax/corefile-files.ts';
-import { readStatements, type Statement } from '../../src/corefile/written/statements.ts';
 import { readRecording } from '../support/recordings.ts';
 
 interface RecordedMigration {

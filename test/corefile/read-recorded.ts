@@ -2,8 +2,8 @@
  * Reads the Corefile of a recorded start, with its files in memory.
  */
 import { readFileSync } from 'node:fs';
+import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts';
 import { type CorefileReading, readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import type { CorefileFiles } from '../../src/corefile/syntax/corefile-files.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 
 export interface RecordedStart {

@@ -3,9 +3,9 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { describe, expect, it } from 'vitest';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
 
 const FOLDER = join(import.meta.dirname, 'corefiles');
 

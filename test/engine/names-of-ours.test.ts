@@ -5,6 +5,7 @@
  * Roles without prefetching and stale answers are also tested with both: the rule does not depend on settings.
  */
 import { appendFile } from 'node:fs/promises';
+import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { isWithin, parseName, toKey } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
@@ -31,7 +32,6 @@ import { optionsIn, withOptions } from '../../src/config/server/testing/with-opt
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
-import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
 import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
 import { forward as forwardPlugin } from '../../src/plugins/forward/plugin.ts';

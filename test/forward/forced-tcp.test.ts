@@ -1,6 +1,7 @@
 /**
  * Servers that must be queried over TCP: connections are renewed and spread, and UDP is used while TCP does not get through.
  */
+import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
@@ -13,7 +14,6 @@ import { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-path.ts'
 import { expect, it, onTestFinished } from 'vitest';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
-import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
 import { Forward } from '../../src/plugins/forward/forward.ts';
 import { findOptions } from '../../src/plugins/registry.ts';
 import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';

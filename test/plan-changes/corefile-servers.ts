@@ -1,6 +1,7 @@
 /**
  * `coredns` and `node-cache`, whose plans come from Corefiles.
  */
+import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
@@ -8,7 +9,6 @@ import { onTestFinished } from 'vitest';
 import { readCorefile, type ServerBlock } from '../../src/config/corefile/read-corefile.ts';
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
 import { readNodeCacheFlags } from '../../src/config/node-cache/node-cache-flags.ts';
-import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
 import { CoreDnsFrontEnd } from '../../src/server/coredns/coredns-front-end.ts';
 import { CoreDnsMetrics } from '../../src/server/coredns/coredns-metrics.ts';
 import { FollowedCorefile } from '../../src/server/node-cache/followed-corefile.ts';

@@ -5,10 +5,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { flagOfPackage } from '@portolan/corefile/syntax/packaged-plugins.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { flagOfPackage } from '../../src/corefile/syntax/packaged-plugins.ts';
 
 const names = readdirSync('packages').filter((name) => existsSync(`packages/${name}/src/plugin.ts`));
 

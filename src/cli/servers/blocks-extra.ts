@@ -21,7 +21,7 @@ export class BlocksExtraError extends Error {
 export async function openExtraPlugins(path: string | undefined, log: Log): Promise<ExtraPlugins> {
   if (path === undefined) return NO_EXTRA_PLUGINS;
   const { readExtraPlugins } = await import('../../config/blocks-extra/extra-plugins.ts');
-  const { DISK_FILES } = await import('../../corefile/syntax/corefile-files.ts');
+  const { DISK_FILES } = await import('@portolan/corefile/syntax/corefile-files.ts');
   const read = (): ExtraReading => {
     try {
       const text = readFileSync(path, 'utf8');

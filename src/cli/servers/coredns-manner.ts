@@ -1,6 +1,8 @@
 /**
  * How a server with a Corefile behaves as a process: CoreDNS's words, banner, pid file, signals and exit codes.
  */
+
+import { COREDNS_VERSION } from '@portolan/corefile/coredns-version.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
@@ -8,7 +10,6 @@ import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { PortInUseError, SocketError } from '@portolan/kernel/socket/socket-error.ts';
 import type { ServerBlock } from '../../config/corefile/read-corefile.ts';
 import { startLines } from '../../config/corefile/start-lines.ts';
-import { COREDNS_VERSION } from '../../corefile/coredns-version.ts';
 import { placeOfServer } from '../../observe/control/control-place.ts';
 import type { AdjustableLog } from '../../observe/log.ts';
 import { PidFile } from '../../server/pid-file.ts';

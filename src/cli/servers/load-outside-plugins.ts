@@ -56,7 +56,7 @@ interface WantedPlugin {
 
 async function load(text: string, { name, specifier, before }: WantedPlugin): Promise<void> {
   const module = await importModule(text, specifier);
-  const { findDefinitionFault, guardPlugin } = await import('../../contract/guard-plugin.ts');
+  const { findDefinitionFault, guardPlugin } = await import('@portolan/corefile/definition/guard-plugin.ts');
   const fault = findDefinitionFault(module, name);
   if (fault !== undefined) throw refusal(text, fault, REMEDY);
   // The shape was checked.

@@ -1,6 +1,10 @@
 /**
  * Serves a Corefile, for `coredns` and for programs around it.
  */
+
+import { COREDNS_VERSION } from '@portolan/corefile/coredns-version.ts';
+import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
+import { describeCorefileProblem } from '@portolan/corefile/syntax/findings.ts';
 import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
 import { writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
 import type { CoreDnsCommand } from '../../config/corefile/coredns-flags.ts';
@@ -10,9 +14,6 @@ import {
   readCorefile,
   type ServerBlock,
 } from '../../config/corefile/read-corefile.ts';
-import { COREDNS_VERSION } from '../../corefile/coredns-version.ts';
-import { DISK_FILES } from '../../corefile/syntax/corefile-files.ts';
-import { describeCorefileProblem } from '../../corefile/syntax/findings.ts';
 import type { HttpHost } from '../../observe/http-host.ts';
 import type { ServerEvidence } from '../../reasons/finding.ts';
 import { CoreDnsFrontEnd } from '../../server/coredns/coredns-front-end.ts';

@@ -1,15 +1,16 @@
 /**
  * Prints the problems and warnings of a Corefile, and the deviations that it meets.
  */
-import { type CheckFlags, planFromCheckFlags } from '../../config/corefile/check-flags.ts';
-import { findMetDeviations, type MetDeviation } from '../../config/corefile/differences.ts';
-import { type CorefileReading, readCorefile } from '../../config/corefile/read-corefile.ts';
-import { DISK_FILES } from '../../corefile/syntax/corefile-files.ts';
+
+import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import {
   describeCorefileProblem,
   describeCorefileWarning,
   sortByLine,
-} from '../../corefile/syntax/findings.ts';
+} from '@portolan/corefile/syntax/findings.ts';
+import { type CheckFlags, planFromCheckFlags } from '../../config/corefile/check-flags.ts';
+import { findMetDeviations, type MetDeviation } from '../../config/corefile/differences.ts';
+import { type CorefileReading, readCorefile } from '../../config/corefile/read-corefile.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';
 import { loadPluginsOrExit } from '../servers/load-outside-plugins.ts';

@@ -3,6 +3,8 @@
  * servers, and asks none of them.
  */
 
+import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
+import { describeCorefileProblem } from '@portolan/corefile/syntax/findings.ts';
 import { parseAddress } from '@portolan/dns/address.ts';
 import { typeOf } from '@portolan/dns/mnemonics.ts';
 import { parseName } from '@portolan/dns/name.ts';
@@ -22,8 +24,6 @@ import { pluginUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import { compileCorefile } from '../../config/corefile/compile-corefile.ts';
 import type { CorefileExplainFlags } from '../../config/corefile/explain-flags.ts';
 import { readCorefile, type ServerBlock } from '../../config/corefile/read-corefile.ts';
-import { DISK_FILES } from '../../corefile/syntax/corefile-files.ts';
-import { describeCorefileProblem } from '../../corefile/syntax/findings.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { VERSION } from '../process/version.ts';
 import { loadPluginsOrExit } from '../servers/load-outside-plugins.ts';

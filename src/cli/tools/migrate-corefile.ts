@@ -2,18 +2,18 @@
  * `portolan corefile migrate` and `fmt`: change a Corefile in place, or print the result.
  */
 import { writeFileSync } from 'node:fs';
+import { MigrationError } from '@portolan/corefile/migration/changes.ts';
+import { type Migration, migrateCorefile } from '@portolan/corefile/migration/migrate-corefile.ts';
+import { RELEASES, ReleaseError } from '@portolan/corefile/migration/releases.ts';
+import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
+import { describePosition } from '@portolan/corefile/syntax/token.ts';
+import { formatCorefile } from '@portolan/corefile/written/format-corefile.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import {
   type FormatFlags,
   type MigrateFlags,
   planFromMigrateFlags,
 } from '../../config/corefile/migrate-flags.ts';
-import { MigrationError } from '../../corefile/migration/changes.ts';
-import { type Migration, migrateCorefile } from '../../corefile/migration/migrate-corefile.ts';
-import { RELEASES, ReleaseError } from '../../corefile/migration/releases.ts';
-import { DISK_FILES } from '../../corefile/syntax/corefile-files.ts';
-import { describePosition } from '../../corefile/syntax/token.ts';
-import { formatCorefile } from '../../corefile/written/format-corefile.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { readCorefileText, STANDARD_INPUT } from './read-text.ts';
 

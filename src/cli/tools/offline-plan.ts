@@ -2,6 +2,8 @@
  * The plan of a server that is explained without running it: from a Corefile, or from the flags of `serve`.
  */
 import { resolve } from 'node:path';
+import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
+import { describeCorefileProblem } from '@portolan/corefile/syntax/findings.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { findPluginOptions, loadPlugins, usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
 import { mapUses, pluginUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
@@ -14,8 +16,6 @@ import type { ServeFlags } from '../../config/serve/serve-flags.ts';
 import { planFromFlags } from '../../config/serve/serve-plan.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
 import { describeProblem } from '../../config/values/problem.ts';
-import { DISK_FILES } from '../../corefile/syntax/corefile-files.ts';
-import { describeCorefileProblem } from '../../corefile/syntax/findings.ts';
 import { kubernetes } from '../../plugins/kubernetes/plugin.ts';
 import { OfflineServer } from '../../server/control/offline.ts';
 import { ServeFrontEnd } from '../../server/serve/serve-front-end.ts';

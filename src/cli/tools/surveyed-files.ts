@@ -3,10 +3,10 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { parseAllDocuments } from 'yaml';
 import { mountedFiles } from '../../config/corefile/mounted-files.ts';
 import type { SurveyedSource } from '../../config/corefile/survey.ts';
-import { DISK_FILES } from '../../corefile/syntax/corefile-files.ts';
 
 /** `Corefile`, `Corefile.base`, `east.Corefile`. */
 const COREFILE = /^corefile(?:\.[\w-]+)?$|\.corefile$/i;

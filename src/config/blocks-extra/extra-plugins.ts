@@ -2,10 +2,10 @@
  * `--blocks-extra`: plugins in Corefile syntax for the server block of a front end that has no Corefile of its own.
  */
 
+import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts';
 import { ROOT } from '@portolan/dns/name.ts';
 import type { Environment } from '@portolan/kernel/base/environment.ts';
 import type { PluginUse } from '@portolan/kernel/contract/plugin-use.ts';
-import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import { COREFILE_PLUGINS, type CorefilePluginName } from '../../plugins/registry.ts';
 import { readCorefile, type ServerBlock } from '../corefile/read-corefile.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Portolan's own flags that `portolan coredns` and `portolan node-cache` share.
  */
-import { ORDER_PROFILES } from '../../corefile/coredns-version.ts';
+import { ORDER_PROFILES } from '@portolan/corefile/coredns-version.ts';
 import type { Flag } from '../flags/flag.ts';
 import { FORMER_NAMES } from '../server/former-names.ts';
 

@@ -3,6 +3,8 @@
  *
  * A version restores all deviations that have a switch, and `-ID` behind it keeps one. Ids without a version restore those alone.
  */
+
+import { ORDER_PROFILES, type OrderProfile } from '@portolan/corefile/coredns-version.ts';
 import { findNearest } from '@portolan/kernel/base/nearest.ts';
 import {
   ALL_RESTORED,
@@ -15,7 +17,6 @@ import {
   type RestorableId,
   type RestoredDeviations,
 } from '@portolan/kernel/deviations/table.ts';
-import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
 import type { ValueReader } from '../values/value-reader.ts';
 
 export interface Compat {

@@ -3,6 +3,7 @@
  */
 
 import { availableParallelism } from 'node:os';
+import type { ServerKey } from '@portolan/corefile/keys/server-key.ts';
 import { toCoreDnsForm } from '@portolan/kernel/chain/response-form.ts';
 import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
@@ -13,7 +14,6 @@ import type {
   ServerBlockPlan,
   SitePlan,
 } from '@portolan/kernel/plan/server-blocks-plan.ts';
-import type { ServerKey } from '../../corefile/keys/server-key.ts';
 import type { MultisocketOptions } from '../../plugins/multisocket/options.ts';
 import type { PrometheusOptions } from '../../plugins/prometheus/options.ts';
 import { findOptions } from '../../plugins/registry.ts';

@@ -2,8 +2,8 @@
  * Gives the features of `portolan` to the plugins of its server block that have them.
  */
 
+import type { CorefileFindings } from '@portolan/corefile/syntax/findings.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
-import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
 import { nodesUseOf } from '../../kube/publish/nodes-use.ts';
 import type { CacheRules } from '../../plugins/cache/options.ts';
 import { boundRoute, hedgeRoute } from '../../plugins/forward/options.ts';

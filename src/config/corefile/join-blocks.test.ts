@@ -1,6 +1,6 @@
+import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
+import { describeCorefileProblem } from '@portolan/corefile/syntax/findings.ts';
 import { expect, it } from 'vitest';
-import { DISK_FILES } from '../../corefile/syntax/corefile-files.ts';
-import { describeCorefileProblem } from '../../corefile/syntax/findings.ts';
 import { findOptions } from '../../plugins/registry.ts';
 import { readCorefile } from './read-corefile.ts';
 

@@ -2,9 +2,9 @@
  * `-blocks-extra`: directives of another file, which join the server blocks of the Corefile with the same zone and port, as if they were
  * written at the end of these blocks.
  */
-import { readServerKeys, type ServerKey } from '../../corefile/keys/server-key.ts';
-import { CorefileFindings } from '../../corefile/syntax/findings.ts';
-import type { BlockNode, DirectiveNode } from '../../corefile/syntax/syntax-tree.ts';
+import { readServerKeys, type ServerKey } from '@portolan/corefile/keys/server-key.ts';
+import { CorefileFindings } from '@portolan/corefile/syntax/findings.ts';
+import type { BlockNode, DirectiveNode } from '@portolan/corefile/syntax/syntax-tree.ts';
 
 /**
  * @param extra The blocks of the other file. One without a block to join is a problem.

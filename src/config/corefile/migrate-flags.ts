@@ -1,8 +1,8 @@
 /**
  * The flags of `portolan corefile migrate` and `portolan corefile fmt`.
  */
-import type { MigrationSettings } from '../../corefile/migration/migrate-corefile.ts';
-import { RELEASES } from '../../corefile/migration/releases.ts';
+import type { MigrationSettings } from '@portolan/corefile/migration/migrate-corefile.ts';
+import { RELEASES } from '@portolan/corefile/migration/releases.ts';
 import type { Flag, FlagsOf } from '../flags/flag.ts';
 
 const LAST_RELEASE = RELEASES.at(-1) ?? '';

@@ -2,7 +2,7 @@
  * The files of ConfigMaps where a container has them, for Corefiles that are read without their container.
  */
 import { basename, dirname } from 'node:path';
-import { type CorefileFiles, DISK_FILES } from '../../corefile/syntax/corefile-files.ts';
+import { type CorefileFiles, DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 
 /**
  * Mounted files, before those of this machine.

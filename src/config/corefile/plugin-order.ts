@@ -5,8 +5,8 @@
  * rejects plugin names that it does not have as unknown directives.
  */
 
+import type { OrderProfile } from '@portolan/corefile/coredns-version.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
-import type { OrderProfile } from '../../corefile/coredns-version.ts';
 import { COREFILE_PLUGINS } from '../../plugins/registry.ts';
 
 const ORDERS: Readonly<Record<OrderProfile, string>> = {

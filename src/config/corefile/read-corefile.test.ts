@@ -1,7 +1,7 @@
+import type { OrderProfile } from '@portolan/corefile/coredns-version.ts';
+import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts';
+import { describeCorefileProblem, describeCorefileWarning } from '@portolan/corefile/syntax/findings.ts';
 import { describe, expect, it } from 'vitest';
-import type { OrderProfile } from '../../corefile/coredns-version.ts';
-import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
-import { describeCorefileProblem, describeCorefileWarning } from '../../corefile/syntax/findings.ts';
 import type { CorefilePluginName, CorefileUse } from '../../plugins/registry.ts';
 import { readCorefile } from './read-corefile.ts';
 

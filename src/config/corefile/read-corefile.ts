@@ -4,26 +4,26 @@
 
 import { createHash } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
+import type { OrderProfile } from '@portolan/corefile/coredns-version.ts';
+import type { DirectiveContext } from '@portolan/corefile/directive/directive.ts';
+import { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { checkListeners } from '@portolan/corefile/keys/listen-check.ts';
+import { readServerKeys, type ServerKey } from '@portolan/corefile/keys/server-key.ts';
+import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts';
+import {
+  CorefileFindings,
+  type CorefileProblem,
+  type CorefileWarning,
+} from '@portolan/corefile/syntax/findings.ts';
+import { parseBlocks } from '@portolan/corefile/syntax/parser.ts';
+import type { BlockNode, DirectiveNode } from '@portolan/corefile/syntax/syntax-tree.ts';
+import type { Token } from '@portolan/corefile/syntax/token.ts';
 import { ROOT } from '@portolan/dns/name.ts';
 import type { AbsoluteName, NameKey, ResourceRecord } from '@portolan/dns/types.ts';
 import type { Environment } from '@portolan/kernel/base/environment.ts';
 import { Pattern } from '@portolan/kernel/base/pattern.ts';
 import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import { parseRecord } from '@portolan/sources/zone-files/zone-file.ts';
-import type { OrderProfile } from '../../corefile/coredns-version.ts';
-import type { DirectiveContext } from '../../corefile/directive/directive.ts';
-import { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { checkListeners } from '../../corefile/keys/listen-check.ts';
-import { readServerKeys, type ServerKey } from '../../corefile/keys/server-key.ts';
-import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
-import {
-  CorefileFindings,
-  type CorefileProblem,
-  type CorefileWarning,
-} from '../../corefile/syntax/findings.ts';
-import { parseBlocks } from '../../corefile/syntax/parser.ts';
-import type { BlockNode, DirectiveNode } from '../../corefile/syntax/syntax-tree.ts';
-import type { Token } from '../../corefile/syntax/token.ts';
 import { type CorefilePluginName, type CorefileUse, findDefinition } from '../../plugins/registry.ts';
 import { extendPlugins } from './extend-plugins.ts';
 import { joinBlocks } from './join-blocks.ts';

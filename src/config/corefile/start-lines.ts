@@ -2,8 +2,8 @@
  * The lines that CoreDNS prints at start: each zone with its port, and its address if `bind` sets one.
  */
 import { availableParallelism } from 'node:os';
-import { followsPreferredSyntax } from '../../corefile/keys/server-key.ts';
-import { quoteGo } from '../../corefile/keys/zone-name.ts';
+import { followsPreferredSyntax } from '@portolan/corefile/keys/server-key.ts';
+import { quoteGo } from '@portolan/corefile/keys/zone-name.ts';
 import type { ServerBlock } from './read-corefile.ts';
 
 /** Sorted by zone within a listener; a warning precedes the line of its zone. */

@@ -1,18 +1,19 @@
 /**
  * What a set of Corefiles uses: their plugins, what keeps them from starting, and what they would answer otherwise than with CoreDNS.
  */
-import type { Environment } from '@portolan/kernel/base/environment.ts';
-import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
+
+import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts';
 import {
   CorefileFindings,
   type CorefileProblem,
   describeCorefileWarning,
   isUnbuilt,
   sortByLine,
-} from '../../corefile/syntax/findings.ts';
-import { flagOfPackage } from '../../corefile/syntax/packaged-plugins.ts';
-import { parseBlocks } from '../../corefile/syntax/parser.ts';
-import { describePosition } from '../../corefile/syntax/token.ts';
+} from '@portolan/corefile/syntax/findings.ts';
+import { flagOfPackage } from '@portolan/corefile/syntax/packaged-plugins.ts';
+import { parseBlocks } from '@portolan/corefile/syntax/parser.ts';
+import { describePosition } from '@portolan/corefile/syntax/token.ts';
+import type { Environment } from '@portolan/kernel/base/environment.ts';
 import { findDefinition } from '../../plugins/registry.ts';
 import { type Difference, findDifferences } from './differences.ts';
 import { pluginOrder } from './plugin-order.ts';

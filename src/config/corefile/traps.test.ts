@@ -1,6 +1,7 @@
 /** Settings that CoreDNS takes, and that rarely do what their author means. */
+
+import { describeCorefileWarning, sortByLine } from '@portolan/corefile/syntax/findings.ts';
 import { describe, expect, it } from 'vitest';
-import { describeCorefileWarning, sortByLine } from '../../corefile/syntax/findings.ts';
 import { readCorefile } from './read-corefile.ts';
 import { surveyCorefiles } from './survey.ts';
 

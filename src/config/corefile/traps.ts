@@ -2,13 +2,13 @@
  * Warns of valid Corefile settings whose effect may surprise their author.
  */
 
+import type { ServerKey } from '@portolan/corefile/keys/server-key.ts';
+import { isReverseZone } from '@portolan/corefile/keys/zone-name.ts';
+import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts';
+import type { CorefileFindings } from '@portolan/corefile/syntax/findings.ts';
 import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { isWithin } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { ServerKey } from '../../corefile/keys/server-key.ts';
-import { isReverseZone } from '../../corefile/keys/zone-name.ts';
-import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
-import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
 import type { ForwardRoute, ForwardUpstream } from '../../plugins/forward/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import { type CorefileUse, findDefinition, findOptions } from '../../plugins/registry.ts';

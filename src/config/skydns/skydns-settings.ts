@@ -2,12 +2,12 @@
  * The settings of SkyDNS, from its flags and environment, and from the JSON of the key `config` in etcd, which wins.
  */
 
+import { splitAddress } from '@portolan/corefile/directive/go-values.ts';
 import { parseAddress } from '@portolan/dns/address.ts';
 import { parseName, toKey, tryParseKey } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Environment } from '@portolan/kernel/base/environment.ts';
 import { parseUpstream, type UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
-import { splitAddress } from '../../corefile/directive/go-values.ts';
 import { parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import type { EtcdSettings } from '../../sources/etcd/client/settings.ts';
 import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';

@@ -2,12 +2,12 @@
  * `acl`: access rules for queries.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import { zonesOrBlock } from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseCidr } from '@portolan/corefile/directive/go-values.ts';
+import { exactTypeOf } from '@portolan/corefile/directive/type-names.ts';
 import type { AddressRange } from '@portolan/dns/address-range.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { zonesOrBlock } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseCidr } from '../../corefile/directive/go-values.ts';
-import { exactTypeOf } from '../../corefile/directive/type-names.ts';
 import { Acl } from './acl.ts';
 import type { AclOptions, AclPolicy } from './options.ts';
 

@@ -1,7 +1,7 @@
 /**
  * `aliases`: follows aliases to names of other plugins.
  */
-import { definePlugin } from '../../contract/define-plugin.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { createAliasFollower } from './alias.ts';
 
 export const aliases = definePlugin({

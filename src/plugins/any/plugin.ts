@@ -1,8 +1,9 @@
 /**
  * `any`: questions for ANY get a short answer, or are refused.
  */
+
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { readBareUse } from '@portolan/plugin';
-import { definePlugin } from '../../contract/define-plugin.ts';
 import { isOfCluster } from '../kubernetes/block-cluster.ts';
 import { type AnyOptions, createAnyHandler } from './any.ts';
 

@@ -1,13 +1,14 @@
 /**
  * `auto`: zones from all files of a folder.
  */
+
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import { type DirectiveContext, type Draft, zonesOrBlock } from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseGoDuration } from '@portolan/corefile/directive/go-values.ts';
+import { compilePattern } from '@portolan/corefile/directive/patterns.ts';
 import { Pattern } from '@portolan/kernel/base/pattern.ts';
 import { ANSWER_TABLE, PLAN } from '@portolan/kernel/contract/services.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { type DirectiveContext, type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseGoDuration } from '../../corefile/directive/go-values.ts';
-import { compilePattern } from '../../corefile/directive/patterns.ts';
 import { Transfer } from '../transfer/transfer.ts';
 import { Auto } from './auto.ts';
 import type { AutoOptions } from './options.ts';

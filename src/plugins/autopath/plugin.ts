@@ -2,14 +2,14 @@
  * `autopath`: searches the domains of a client in its place.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import { type DirectiveContext, zonesOrBlock } from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseZone } from '@portolan/corefile/keys/zone-name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import { ANSWER_TABLE, BLOCK, PLAN } from '@portolan/kernel/contract/services.ts';
 import { parseSearchDomains } from '@portolan/kernel/forward/resolv-conf.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { type DirectiveContext, zonesOrBlock } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseZone } from '../../corefile/keys/zone-name.ts';
 import type { AutopathOptions } from './options.ts';
 
 const REMEDY = 'Give @kubernetes, or a file with a line such as search example.org example.com.';

@@ -1,10 +1,10 @@
 /**
  * `bind`: the addresses that a server block listens on.
  */
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveContext } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { isAddress } from '../../corefile/directive/go-values.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveContext } from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { isAddress } from '@portolan/corefile/directive/go-values.ts';
 
 export interface BindOptions {
   /** Addresses in the order given, with interfaces replaced by their addresses, and a zone (`%eth0`) where needed. */

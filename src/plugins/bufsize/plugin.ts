@@ -1,11 +1,12 @@
 /**
  * `bufsize`: keeps responses small enough that they are not fragmented. The configured UDP size replaces a larger one in a query.
  */
+
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import { DirectiveError } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseInteger } from '@portolan/corefile/directive/go-values.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { DirectiveError } from '../../corefile/directive/directive-cursor.ts';
-import { parseInteger } from '../../corefile/directive/go-values.ts';
 
 export interface BufsizeOptions {
   /** Octets, 512 to 4096. It replaces a larger size in a query; queries without EDNS stay without it. */

@@ -2,17 +2,17 @@
  * `cache`: how answers are cached.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import { type Draft, zonesOrBlock } from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseGoDuration, parseInteger } from '@portolan/corefile/directive/go-values.ts';
+import { parseZones } from '@portolan/corefile/keys/zone-name.ts';
 import { ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { rotateAddresses } from '@portolan/kernel/chain/handler.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 import { ofKind } from '@portolan/kernel/contract/plugin.ts';
 import { ANSWER_TABLE, BLOCK, FORWARDING, PLAN } from '@portolan/kernel/contract/services.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
-import { parseZones } from '../../corefile/keys/zone-name.ts';
 import { Cache } from './cache.ts';
 import type {
   CacheLimits,

@@ -4,10 +4,11 @@
  * In CoreDNS the plugin sets a deadline that only plugins which ask other servers read, and `forward` has its own timeouts. So the
  * deadline changes no answer in CoreDNS, and none here.
  */
+
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import { parseGoDuration } from '@portolan/corefile/directive/go-values.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 
 export interface CancelOptions {
   /** Milliseconds, more than 0. */

@@ -2,10 +2,10 @@
  * `chaos`: describes the server in class CHAOS. A block without it refuses that class.
  */
 import { hostname } from 'node:os';
+import { COREDNS_VERSION } from '@portolan/corefile/coredns-version.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import type { PluginContext } from '@portolan/kernel/contract/plugin.ts';
 import { ANSWER_TABLE, FORWARDING, PLAN, QUERY_COUNTS } from '@portolan/kernel/contract/services.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { COREDNS_VERSION } from '../../corefile/coredns-version.ts';
 import { Cache } from '../cache/cache.ts';
 import { type ChaosAnswers, createChaosHandler } from './chaos.ts';
 import { answerAsCoreDns } from './coredns-answers.ts';

@@ -1,8 +1,9 @@
 /**
  * `debug`: lines of level debug are logged. Source: plugin/debug of CoreDNS 1.14.7.
  */
+
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { readBareUse } from '@portolan/plugin';
-import { definePlugin } from '../../contract/define-plugin.ts';
 
 export const debug = definePlugin({
   name: 'debug',

@@ -2,10 +2,10 @@
  * `dns64`: AAAA records made of A records.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseCidr } from '@portolan/corefile/directive/go-values.ts';
 import type { AddressRange } from '@portolan/dns/address-range.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseCidr } from '../../corefile/directive/go-values.ts';
 import { createDns64Handler } from './dns64.ts';
 import type { Dns64Options } from './options.ts';
 

@@ -2,11 +2,11 @@
  * `dnstap`: queries and responses to collectors, in the format of dnstap.info.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { Draft } from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseInteger, splitAddress } from '@portolan/corefile/directive/go-values.ts';
 import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { Draft } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseInteger, splitAddress } from '../../corefile/directive/go-values.ts';
 import { Dnstap } from './dnstap.ts';
 import type { DnstapOptions, TapEndpoint, TapOptions } from './options.ts';
 

@@ -1,9 +1,9 @@
 /**
  * `erratic`: answers that are late, truncated or missing, to test clients.
  */
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseGoDuration, parseInteger } from '@portolan/corefile/directive/go-values.ts';
 import { Erratic } from './erratic.ts';
 import type { ErraticOptions } from './options.ts';
 

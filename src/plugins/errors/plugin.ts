@@ -2,11 +2,11 @@
  * `errors`: how errors of the handlers are logged.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseGoDuration } from '@portolan/corefile/directive/go-values.ts';
+import { compilePattern } from '@portolan/corefile/directive/patterns.ts';
 import { PLAN, QUERY_LINES } from '@portolan/kernel/contract/services.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseGoDuration } from '../../corefile/directive/go-values.ts';
-import { compilePattern } from '../../corefile/directive/patterns.ts';
 import { ErrorsHandler } from './errors.ts';
 import type { ErrorConsolidation, ErrorsOptions } from './options.ts';
 

@@ -2,13 +2,17 @@
  * `etcd`: names from the keys of an etcd.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import {
+  type DirectiveContext,
+  fallthroughZones,
+  zonesOrBlock,
+} from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseGoDuration } from '@portolan/corefile/directive/go-values.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { ofKind } from '@portolan/kernel/contract/plugin.ts';
 import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { type DirectiveContext, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { type EtcdEndpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import type { Credentials, TlsFiles } from '../../sources/etcd/client/settings.ts';
 import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';

@@ -2,9 +2,9 @@
  * `federations`: the federations that the cluster belongs to.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { ofKind } from '@portolan/kernel/contract/plugin.ts';
 import type { PluginModule } from '@portolan/kernel/contract/plugin-use.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
 import type { FederationsOptions } from './options.ts';
 
 export const federations = definePlugin({

@@ -2,15 +2,15 @@
  * `file`: zones from master files.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import { fallthroughZones, zonesOrBlock } from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseGoDuration } from '@portolan/corefile/directive/go-values.ts';
+import { checkZoneFile } from '@portolan/corefile/directive/zone-file-check.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
 import { rotateAddresses } from '@portolan/kernel/chain/handler.ts';
 import { ANSWER_TABLE, BLOCK, PLAN } from '@portolan/kernel/contract/services.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseGoDuration } from '../../corefile/directive/go-values.ts';
-import { checkZoneFile } from '../../corefile/directive/zone-file-check.ts';
 import { Transfer } from '../transfer/transfer.ts';
 import { File } from './file.ts';
 import type { FileOptions, FileZone } from './options.ts';

@@ -1,7 +1,7 @@
 /**
  * `filtered-types`: types of records that are left out of answers about names of the cluster.
  */
-import { definePlugin } from '../../contract/define-plugin.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { createTypeFilter } from '../forward/filtered-types.ts';
 import { isOfCluster } from '../kubernetes/block-cluster.ts';
 

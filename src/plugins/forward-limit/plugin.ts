@@ -2,10 +2,10 @@
  * `forward-limit`: SkyDNS's `-ndots` and `-no-rec`. Names with too few labels are not forwarded.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { countLabels } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
 
 export interface ForwardLimitOptions {
   /** Names with fewer labels are refused; infinite: all names are refused. */

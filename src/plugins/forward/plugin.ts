@@ -2,14 +2,14 @@
  * `forward`: questions that go to other servers.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveContext } from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseZones } from '@portolan/corefile/keys/zone-name.ts';
 import { ROOT } from '@portolan/dns/name.ts';
 import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
 import { ofKind } from '@portolan/kernel/contract/plugin.ts';
 import { ANSWER_TABLE, BLOCK, FORWARDING, PLAN } from '@portolan/kernel/contract/services.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveContext } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseZones } from '../../corefile/keys/zone-name.ts';
 import { Cache } from '../cache/cache.ts';
 import { Dnstap } from '../dnstap/dnstap.ts';
 import { compileDirective, type ForwardDirective } from './directive.ts';

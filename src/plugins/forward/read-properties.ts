@@ -2,19 +2,19 @@
  * The properties in the block of a `forward`.
  */
 
-import { ROOT } from '@portolan/dns/name.ts';
-import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
-import type { DirectiveContext, Draft } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
+import type { DirectiveContext, Draft } from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
 import {
   isAddress,
   parseGoDuration,
   parseInteger,
   parseUnsigned,
   splitAddress,
-} from '../../corefile/directive/go-values.ts';
-import { exactRcodeOf } from '../../corefile/directive/type-names.ts';
-import { parseZone, parseZones } from '../../corefile/keys/zone-name.ts';
+} from '@portolan/corefile/directive/go-values.ts';
+import { exactRcodeOf } from '@portolan/corefile/directive/type-names.ts';
+import { parseZone, parseZones } from '@portolan/corefile/keys/zone-name.ts';
+import { ROOT } from '@portolan/dns/name.ts';
+import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
 import type { ForwardDirective } from './directive.ts';
 
 const DURATION_REMEDY = 'Give a duration such as 10s.';

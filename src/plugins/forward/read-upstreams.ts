@@ -1,10 +1,10 @@
 /**
  * The servers behind a `forward`: addresses, names, and files in the form of resolv.conf.
  */
-import type { DirectiveContext } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { isAddress, splitAddress } from '../../corefile/directive/go-values.ts';
-import { isDomainName, splitScheme } from '../../corefile/keys/zone-name.ts';
+import type { DirectiveContext } from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { isAddress, splitAddress } from '@portolan/corefile/directive/go-values.ts';
+import { isDomainName, splitScheme } from '@portolan/corefile/keys/zone-name.ts';
 import type { ForwardScheme, ForwardUpstream } from './options.ts';
 
 const PORTS: Readonly<Record<ForwardScheme, number>> = { dns: 53, tls: 853, https: 443 };

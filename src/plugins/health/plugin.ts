@@ -1,10 +1,10 @@
 /**
  * `health`: the liveness of the process, over HTTP.
  */
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseGoDuration } from '../../corefile/directive/go-values.ts';
-import { readListenAddress } from '../../corefile/directive/listen-address.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseGoDuration } from '@portolan/corefile/directive/go-values.ts';
+import { readListenAddress } from '@portolan/corefile/directive/listen-address.ts';
 
 export interface HealthOptions {
   /** `host:port` or `:port`. */

@@ -2,16 +2,16 @@
  * `hosts`: names and addresses from a hosts file and from lines of the Corefile.
  */
 
-import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import {
   type DirectiveContext,
   type Draft,
   fallthroughZones,
   zonesOrBlock,
-} from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { isAddress, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
+} from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { isAddress, parseGoDuration, parseInteger } from '@portolan/corefile/directive/go-values.ts';
+import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
 import { Cache } from '../cache/cache.ts';
 import { Hosts } from './hosts.ts';
 import type { HostsOptions } from './options.ts';

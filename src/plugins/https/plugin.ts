@@ -1,9 +1,9 @@
 /**
  * `https`: limits of the listeners of `https://`.
  */
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseInteger } from '../../corefile/directive/go-values.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseInteger } from '@portolan/corefile/directive/go-values.ts';
 
 export interface HttpsOptions {
   /** Connections of all clients, from 0; 0: as many as over TCP. Default: 200. */

@@ -2,11 +2,16 @@
  * `k8s_external`: services of a cluster for clients outside it.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import {
+  type Draft,
+  fallthroughZones,
+  readTtl,
+  zonesOrBlock,
+} from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
 import { tryParseKey } from '@portolan/dns/name.ts';
 import { PLAN } from '@portolan/kernel/contract/services.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { type Draft, fallthroughZones, readTtl, zonesOrBlock } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import type { K8sExternalOptions } from './options.ts';
 
 const MAX_TTL = 3600;

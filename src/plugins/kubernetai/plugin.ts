@@ -2,8 +2,8 @@
  * `kubernetai`: the zones of several clusters in one block.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { ofKind } from '@portolan/kernel/contract/plugin.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
 import type { KubernetesOptions } from '../kubernetes/options.ts';
 import { kubernetes, readStanza } from '../kubernetes/plugin.ts';
 import { Transfer } from '../transfer/transfer.ts';

@@ -2,19 +2,19 @@
  * `kubernetes`: the zone of a cluster. It follows the cluster that a directive names; the server fills that of `serve` and `kube-dns`.
  */
 
-import type { NameKey } from '@portolan/dns/types.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import {
   type DirectiveContext,
   type Draft,
   fallthroughZones,
   readTtl,
   zonesOrBlock,
-} from '../../corefile/directive/directive.ts';
-import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
-import { parseFloatingPoint, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
-import { findSelectorFault } from '../../corefile/directive/label-selector.ts';
-import { isReverseZone, parseZones } from '../../corefile/keys/zone-name.ts';
+} from '@portolan/corefile/directive/directive.ts';
+import { type DirectiveCursor, DirectiveError } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseFloatingPoint, parseGoDuration, parseInteger } from '@portolan/corefile/directive/go-values.ts';
+import { findSelectorFault } from '@portolan/corefile/directive/label-selector.ts';
+import { isReverseZone, parseZones } from '@portolan/corefile/keys/zone-name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { AnyClusterOptions, KubernetesApi, KubernetesOptions } from './options.ts';
 
 const MAX_TTL = 3600;

@@ -2,12 +2,12 @@
  * `loadbalance`: the order of addresses in an answer.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveContext } from '@portolan/corefile/directive/directive.ts';
+import { type DirectiveCursor, DirectiveError } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseCidr, parseGoDuration } from '@portolan/corefile/directive/go-values.ts';
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveContext } from '../../corefile/directive/directive.ts';
-import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
-import { parseCidr, parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { FollowedWeights, OPEN_FAULT } from './followed-weights.ts';
 import { createLoadbalanceHandler } from './loadbalance.ts';
 import type { LoadbalanceOptions, WeightsFile } from './options.ts';

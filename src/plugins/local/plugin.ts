@@ -1,8 +1,8 @@
 /**
  * `local`: names of the host itself.
  */
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
 import { createLocalhostHandler } from './localhost.ts';
 import type { LocalOptions } from './options.ts';
 

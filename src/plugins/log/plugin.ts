@@ -2,11 +2,11 @@
  * `log`: a line for each query.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseZone } from '@portolan/corefile/keys/zone-name.ts';
 import { ROOT } from '@portolan/dns/name.ts';
 import { BLOCK, QUERY_LINES } from '@portolan/kernel/contract/services.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseZone } from '../../corefile/keys/zone-name.ts';
 import { createLogHandler } from './log.ts';
 import type { LogClass, LogOptions, LogRule } from './options.ts';
 

@@ -2,10 +2,10 @@
  * `loop`: detects whether forwarded queries come back.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { ROOT } from '@portolan/dns/name.ts';
 import { ofKind } from '@portolan/kernel/contract/plugin.ts';
 import { BLOCK, PLAN } from '@portolan/kernel/contract/services.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
 import { Loop } from './loop.ts';
 import type { LoopOptions } from './options.ts';
 

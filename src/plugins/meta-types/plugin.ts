@@ -3,12 +3,12 @@
  * says so; this plugin gets queries that arrive by other paths.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { codeOfMetaType, META_TYPES } from '@portolan/dns/meta-types.ts';
 import { CLASS, RCODE } from '@portolan/dns/types.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { anyName } from '@portolan/kernel/chain/match.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
 
 export const metaTypes = definePlugin({
   name: 'meta-types',

@@ -2,9 +2,9 @@
  * `metadata`: makes facts about queries known by labels. Source: plugin/metadata of CoreDNS 1.14.7.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import { zonesOrBlock } from '@portolan/corefile/directive/directive.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { zonesOrBlock } from '../../corefile/directive/directive.ts';
 import { MetadataPlugin } from './metadata.ts';
 
 export interface MetadataOptions {

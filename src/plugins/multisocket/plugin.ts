@@ -1,8 +1,8 @@
 /**
  * `multisocket`: how many sockets listen on each address.
  */
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { parseInteger } from '../../corefile/directive/go-values.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import { parseInteger } from '@portolan/corefile/directive/go-values.ts';
 import type { MultisocketOptions } from './options.ts';
 
 const MAX_SOCKETS = 1024;

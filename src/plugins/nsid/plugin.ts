@@ -2,12 +2,12 @@
  * `nsid`: identifies the server to clients that ask for it (RFC 5001).
  */
 import { hostname } from 'node:os';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import type { EdnsOption } from '@portolan/dns/types.ts';
 import type { Answer, OwnEdns } from '@portolan/kernel/chain/answer.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import type { Questions } from '@portolan/kernel/chain/match.ts';
 import { isResponse, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
 
 export interface NsidOptions {
   /** Undefined: the name of the host. */

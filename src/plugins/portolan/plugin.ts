@@ -2,13 +2,13 @@
  * `portolan`: features that CoreDNS does not have, for the plugins of its server block.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { Draft } from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseCidr, parseGoDuration, parseInteger } from '@portolan/corefile/directive/go-values.ts';
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { AdmissionLimits } from '@portolan/kernel/forward/admission/admission.ts';
 import { ACCESS_ACTIONS, type AccessRule, type ClientRules } from '@portolan/kernel/listen/client-rules.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { Draft } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseCidr, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import { type CacheServeStale, RFC_8767 } from '../cache/options.ts';
 import type { KubernetesSnapshot } from '../kubernetes/options.ts';
 import type { PortolanOptions } from './options.ts';

@@ -1,7 +1,7 @@
+import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts';
 import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import { describe, expect, it } from 'vitest';
 import { readCorefile } from '../../config/corefile/read-corefile.ts';
-import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import type { CorefilePluginName, CorefileUse } from '../registry.ts';
 
 const files: CorefileFiles = { read: () => '', kindOf: () => undefined, list: () => [] };

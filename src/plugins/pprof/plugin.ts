@@ -1,9 +1,9 @@
 /**
  * `pprof`: profiles of the process, over HTTP.
  */
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseInteger, splitAddress } from '../../corefile/directive/go-values.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseInteger, splitAddress } from '@portolan/corefile/directive/go-values.ts';
 
 export interface PprofOptions {
   /** `host:port` or `:port`. */

@@ -2,10 +2,10 @@
  * `probes`: drops our own loop probes when a server that we asked sends them back.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { CLASS, type Question, TYPE } from '@portolan/dns/types.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
 import { Forward } from '../forward/forward.ts';
 
 export const probes = definePlugin({

@@ -1,11 +1,12 @@
 /**
  * `prometheus`: metrics of a server block, over HTTP.
  */
+
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { readListenAddress } from '@portolan/corefile/directive/listen-address.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 import { BLOCK, PLAN } from '@portolan/kernel/contract/services.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { readListenAddress } from '../../corefile/directive/listen-address.ts';
 import type { PrometheusOptions } from './options.ts';
 import { createPrometheusHandler } from './prometheus.ts';
 

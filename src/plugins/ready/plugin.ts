@@ -1,9 +1,9 @@
 /**
  * `ready`: whether all handlers are ready, over HTTP.
  */
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { readListenAddress } from '../../corefile/directive/listen-address.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { readListenAddress } from '@portolan/corefile/directive/listen-address.ts';
 
 export interface ReadyOptions {
   /** `host:port` or `:port`. */

@@ -1,8 +1,8 @@
 /**
  * `reload`: checks for changes of the configuration.
  */
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { parseGoDuration } from '../../corefile/directive/go-values.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import { parseGoDuration } from '@portolan/corefile/directive/go-values.ts';
 
 export interface ReloadOptions {
   /** Milliseconds, from 2000. */

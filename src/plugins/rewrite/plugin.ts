@@ -1,9 +1,9 @@
 /**
  * `rewrite`: changes questions, and changes answers back.
  */
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { exactClassOf, exactTypeOf } from '../../corefile/directive/type-names.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { exactClassOf, exactTypeOf } from '@portolan/corefile/directive/type-names.ts';
 import type { RewriteMode, RewriteOptions, RewriteRule } from './options.ts';
 import { readEdnsRule } from './read-edns.ts';
 import { readNameRule } from './read-name.ts';

@@ -1,8 +1,8 @@
 /**
  * Rules of `rewrite` for EDNS options.
  */
-import type { DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
-import { parseUnsigned } from '../../corefile/directive/go-values.ts';
+import type { DirectiveCursor, DirectiveError } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseUnsigned } from '@portolan/corefile/directive/go-values.ts';
 import type { RewriteEdns, RewriteEdnsAction, RewriteEdnsValue } from './options.ts';
 
 const ACTIONS: readonly RewriteEdnsAction[] = ['set', 'append', 'replace', 'unset'];

@@ -1,9 +1,9 @@
 /**
  * Reads the names that a rule of `rewrite` matches.
  */
-import type { DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
-import { compilePattern, type PatternFaults } from '../../corefile/directive/patterns.ts';
-import { normalizeName } from '../../corefile/keys/zone-name.ts';
+import type { DirectiveCursor, DirectiveError } from '@portolan/corefile/directive/directive-cursor.ts';
+import { compilePattern, type PatternFaults } from '@portolan/corefile/directive/patterns.ts';
+import { normalizeName } from '@portolan/corefile/keys/zone-name.ts';
 import type { RewriteMatch } from './options.ts';
 
 export type MatchKind = RewriteMatch['kind'];

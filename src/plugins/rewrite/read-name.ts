@@ -1,10 +1,11 @@
 /**
  * Rules of `rewrite` for names: the change of the question, and the changes of the answer that follow from it.
  */
+
+import type { DirectiveCursor, DirectiveError } from '@portolan/corefile/directive/directive-cursor.ts';
+import { compilePattern, type PatternFaults } from '@portolan/corefile/directive/patterns.ts';
+import { normalizeName } from '@portolan/corefile/keys/zone-name.ts';
 import type { Pattern } from '@portolan/kernel/base/pattern.ts';
-import type { DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
-import { compilePattern, type PatternFaults } from '../../corefile/directive/patterns.ts';
-import { normalizeName } from '../../corefile/keys/zone-name.ts';
 import type { RewriteAnswer, RewriteName } from './options.ts';
 import { type MatchKind, matchKindOf, readMatch } from './read-match.ts';
 

@@ -1,10 +1,10 @@
 /**
  * Rules of `rewrite` that change responses only: TTLs, response codes, targets of aliases.
  */
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseUnsigned } from '../../corefile/directive/go-values.ts';
-import { exactRcodeOf } from '../../corefile/directive/type-names.ts';
-import { normalizeName } from '../../corefile/keys/zone-name.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseUnsigned } from '@portolan/corefile/directive/go-values.ts';
+import { exactRcodeOf } from '@portolan/corefile/directive/type-names.ts';
+import { normalizeName } from '@portolan/corefile/keys/zone-name.ts';
 import type { RewriteCname, RewriteMatch, RewriteRcode, RewriteTtl } from './options.ts';
 import { MATCH_KINDS, matchKindOf, readMatch, responseFaults } from './read-match.ts';
 

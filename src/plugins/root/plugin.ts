@@ -1,7 +1,7 @@
 /**
  * `root`: the base folder of files that other directives name.
  */
-import { definePlugin } from '../../contract/define-plugin.ts';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 
 export interface RootOptions {
   readonly path: string;

@@ -2,15 +2,15 @@
  * `secondary`: zones from primary servers.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import { fallthroughZones, zonesOrBlock } from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { readServerAddress } from '@portolan/corefile/directive/server-address.ts';
+import { parseZones } from '@portolan/corefile/keys/zone-name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { ofKind } from '@portolan/kernel/contract/plugin.ts';
 import { PLAN } from '@portolan/kernel/contract/services.ts';
 import type { SocketAddress } from '@portolan/kernel/socket/addresses.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { readServerAddress } from '../../corefile/directive/server-address.ts';
-import { parseZones } from '../../corefile/keys/zone-name.ts';
 import { Transfer } from '../transfer/transfer.ts';
 import { readKeyName } from '../tsig/key-name.ts';
 import { Tsig } from '../tsig/tsig.ts';

@@ -2,9 +2,9 @@
  * Answers made from templates.
  */
 
+import type { Expression } from '@portolan/corefile/expression/expression.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Pattern } from '@portolan/kernel/base/pattern.ts';
-import type { Expression } from '../../corefile/expression/expression.ts';
 import type { TextTemplate } from './text-template/text-template.ts';
 
 export interface TemplateOptions {

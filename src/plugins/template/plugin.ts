@@ -1,21 +1,22 @@
 /**
  * `template`: answers made from templates.
  */
-import type { Pattern } from '@portolan/kernel/base/pattern.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
+
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import {
   type DirectiveContext,
   type Draft,
   fallthroughZones,
   zonesOrBlock,
-} from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
-import { parseUnsigned } from '../../corefile/directive/go-values.ts';
-import { compilePattern } from '../../corefile/directive/patterns.ts';
-import { exactClassOf, exactRcodeOf, exactTypeOf } from '../../corefile/directive/type-names.ts';
-import type { ExpressionType } from '../../corefile/expression/built-in-functions.ts';
-import { readTypedExpression, type VariableTypes } from '../../corefile/expression/check-expression.ts';
-import { type Expression, ExpressionError } from '../../corefile/expression/expression.ts';
+} from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor, DirectiveError } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseUnsigned } from '@portolan/corefile/directive/go-values.ts';
+import { compilePattern } from '@portolan/corefile/directive/patterns.ts';
+import { exactClassOf, exactRcodeOf, exactTypeOf } from '@portolan/corefile/directive/type-names.ts';
+import type { ExpressionType } from '@portolan/corefile/expression/built-in-functions.ts';
+import { readTypedExpression, type VariableTypes } from '@portolan/corefile/expression/check-expression.ts';
+import { type Expression, ExpressionError } from '@portolan/corefile/expression/expression.ts';
+import type { Pattern } from '@portolan/kernel/base/pattern.ts';
 import type { TemplateOptions, TemplateRule, TemplateVariable } from './options.ts';
 import { createTemplateHandler } from './template.ts';
 import { isReservedName, TEMPLATE_FUNCTIONS } from './template-expressions.ts';

@@ -2,6 +2,7 @@
  * The answer that a template makes for one query.
  */
 
+import type { Variables } from '@portolan/corefile/expression/evaluate.ts';
 import { extendedError, passedErrors } from '@portolan/dns/extended-error.ts';
 import { toKey } from '@portolan/dns/name.ts';
 import { type AbsoluteName, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
@@ -11,7 +12,6 @@ import type { Query } from '@portolan/kernel/chain/query.ts';
 import { EMPTY_ANSWER, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
 import { describeAsCoreDns } from '@portolan/sources/zone-files/coredns-words.ts';
 import { parseRecord } from '@portolan/sources/zone-files/zone-file.ts';
-import type { Variables } from '../../corefile/expression/evaluate.ts';
 import type { TemplateRule } from './options.ts';
 import { classAndTypeOf, type TemplateMatch, templateDataOf } from './template-data.ts';
 import type { MatchLabels, TemplateMetrics } from './template-metrics.ts';

@@ -2,12 +2,12 @@
  * The data for a template: the question, the match, and more of the query if a template asks for it.
  */
 
+import type { Variables } from '@portolan/corefile/expression/evaluate.ts';
+import type { Value } from '@portolan/corefile/expression/expression.ts';
 import { knownClassName, knownTypeName } from '@portolan/dns/mnemonics.ts';
 import { CLASS, type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { PatternGroups } from '@portolan/kernel/base/pattern.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import type { Variables } from '../../corefile/expression/evaluate.ts';
-import type { Value } from '../../corefile/expression/expression.ts';
 import type { TemplateRule } from './options.ts';
 import type { TemplateMap, TemplateStruct, TemplateValue } from './text-template/values.ts';
 

@@ -1,12 +1,13 @@
 /**
  * Variables and conditions of templates: expressions over the query and the groups of its match.
  */
+
+import { BUILT_IN } from '@portolan/corefile/expression/built-in-functions.ts';
+import type { FunctionTypes } from '@portolan/corefile/expression/check-expression.ts';
+import { evaluate, type Functions, type Variables } from '@portolan/corefile/expression/evaluate.ts';
+import type { Value } from '@portolan/corefile/expression/expression.ts';
 import { PatternError } from '@portolan/kernel/base/pattern.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { BUILT_IN } from '../../corefile/expression/built-in-functions.ts';
-import type { FunctionTypes } from '../../corefile/expression/check-expression.ts';
-import { evaluate, type Functions, type Variables } from '../../corefile/expression/evaluate.ts';
-import type { Value } from '../../corefile/expression/expression.ts';
 import { functionsOf, QUERY_FUNCTIONS } from '../view/query-functions.ts';
 import type { TemplateRule } from './options.ts';
 import type { TemplateMatch } from './template-data.ts';

@@ -1,3 +1,5 @@
+import type { ExpressionType } from '@portolan/corefile/expression/built-in-functions.ts';
+import { readTypedExpression } from '@portolan/corefile/expression/check-expression.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
@@ -7,8 +9,6 @@ import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import { addresses, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
 import { describe, expect, it } from 'vitest';
-import type { ExpressionType } from '../../corefile/expression/built-in-functions.ts';
-import { readTypedExpression } from '../../corefile/expression/check-expression.ts';
 import type { TemplateRule } from './options.ts';
 import { createTemplateHandler } from './template.ts';
 import { isReservedName, TEMPLATE_FUNCTIONS } from './template-expressions.ts';

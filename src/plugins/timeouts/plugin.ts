@@ -1,11 +1,12 @@
 /**
  * `timeouts`: limits of connections of clients: times, and number of queries.
  */
+
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { Draft } from '@portolan/corefile/directive/directive.ts';
+import { type DirectiveCursor, DirectiveError } from '@portolan/corefile/directive/directive-cursor.ts';
+import { parseGoDuration, parseInteger } from '@portolan/corefile/directive/go-values.ts';
 import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { Draft } from '../../corefile/directive/directive.ts';
-import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
-import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 
 export interface TimeoutsOptions {
   /** Milliseconds, 1000 to 86,400,000, for all three timeouts. Undefined: 3 s. */

@@ -2,15 +2,15 @@
  * `tls`: certificate and key of the listeners of `tls://` and `https://`.
  */
 import { dirname } from 'node:path';
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveContext } from '@portolan/corefile/directive/directive.ts';
+import { type DirectiveCursor, DirectiveError } from '@portolan/corefile/directive/directive-cursor.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import {
   CLIENT_AUTHENTICATIONS,
   type ClientAuthentication,
 } from '@portolan/kernel/listen/secure/tls-identity.ts';
 import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveContext } from '../../corefile/directive/directive.ts';
-import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { readIdentity } from './read-identity.ts';
 
 /** `tls CERT KEY [CA] { client_auth MODE; keylog FILE }`. Source: plugin/tls of CoreDNS 1.14.7. */

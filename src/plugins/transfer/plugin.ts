@@ -2,12 +2,12 @@
  * `transfer`: whole zones for secondary servers.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import { type DirectiveContext, type Draft, zonesOrBlock } from '@portolan/corefile/directive/directive.ts';
+import { type DirectiveCursor, DirectiveError } from '@portolan/corefile/directive/directive-cursor.ts';
+import { isAddress } from '@portolan/corefile/directive/go-values.ts';
+import { readServerAddress } from '@portolan/corefile/directive/server-address.ts';
 import { PLAN } from '@portolan/kernel/contract/services.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { type DirectiveContext, type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
-import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
-import { isAddress } from '../../corefile/directive/go-values.ts';
-import { readServerAddress } from '../../corefile/directive/server-address.ts';
 import { readKeyName } from '../tsig/key-name.ts';
 import { Tsig } from '../tsig/tsig.ts';
 import type { TransferOptions, TransferRule } from './options.ts';

@@ -2,9 +2,9 @@
  * Names of keys, in the directives that use them.
  */
 
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
 import { tryParseKey } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 
 /** The only word of a line. @throws DirectiveError */
 export function readKeyName(cursor: DirectiveCursor): NameKey {

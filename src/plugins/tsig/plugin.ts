@@ -2,14 +2,14 @@
  * `tsig`: signatures of queries and responses by shared secrets.
  */
 
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import { type DirectiveContext, type Draft, zonesOrBlock } from '@portolan/corefile/directive/directive.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { exactTypeOf } from '@portolan/corefile/directive/type-names.ts';
 import { tryParseKey } from '@portolan/dns/name.ts';
 import { DEFAULT_ALGORITHM, isKnownAlgorithm } from '@portolan/dns/tsig.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { type DirectiveContext, type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { exactTypeOf } from '../../corefile/directive/type-names.ts';
 import { KeyFileError, readKeyFile, type WrittenKey } from './key-file.ts';
 import type { NamedSecret, TsigOptions } from './options.ts';
 import { Tsig } from './tsig.ts';

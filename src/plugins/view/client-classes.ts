@@ -4,11 +4,11 @@
  * Within the longest of all ranges that the conditions name, each of them has the same value for all addresses.
  */
 
+import { parseCidr } from '@portolan/corefile/directive/go-values.ts';
+import type { Expression } from '@portolan/corefile/expression/expression.ts';
 import { parseAddress } from '@portolan/dns/address.ts';
 import { type AddressRange, matchRange, uniteRanges } from '@portolan/dns/address-range.ts';
 import type { Truth } from '@portolan/kernel/contract/block-choice.ts';
-import { parseCidr } from '../../corefile/directive/go-values.ts';
-import type { Expression } from '../../corefile/expression/expression.ts';
 import type { ViewOptions } from './options.ts';
 
 /** The ranges that conditions name, without duplicates. */

@@ -1,8 +1,9 @@
 /**
  * Judges whether a server block with a view is for a query.
  */
+
+import { evaluate } from '@portolan/corefile/expression/evaluate.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { evaluate } from '../../corefile/expression/evaluate.ts';
 import type { ViewOptions } from './options.ts';
 import { functionsOf } from './query-functions.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The conditions under which a server block answers.
  */
-import type { Expression } from '../../corefile/expression/expression.ts';
+import type { Expression } from '@portolan/corefile/expression/expression.ts';
 
 export interface ViewOptions {
   readonly name: string;

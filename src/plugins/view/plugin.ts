@@ -1,11 +1,12 @@
 /**
  * `view`: a server block that is only for some queries. Source: plugin/view of CoreDNS 1.14.7.
  */
+
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { readExpression } from '@portolan/corefile/expression/check-expression.ts';
+import { type Expression, ExpressionError } from '@portolan/corefile/expression/expression.ts';
 import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { readExpression } from '../../corefile/expression/check-expression.ts';
-import { type Expression, ExpressionError } from '../../corefile/expression/expression.ts';
 import { rangesOf, truthFor } from './client-classes.ts';
 import { createViewTest } from './judge-view.ts';
 import type { ViewOptions } from './options.ts';

@@ -2,16 +2,16 @@
  * The functions by which a condition reads the query: `client_ip()`, `type()`, `incidr(…)` and others.
  */
 
+import { parseCidr } from '@portolan/corefile/directive/go-values.ts';
+import type { FunctionType } from '@portolan/corefile/expression/built-in-functions.ts';
+import type { FunctionTypes } from '@portolan/corefile/expression/check-expression.ts';
+import type { Functions } from '@portolan/corefile/expression/evaluate.ts';
 import { parseAddress } from '@portolan/dns/address.ts';
 import { type AddressMatch, matchRange } from '@portolan/dns/address-range.ts';
 import { presentNameAsGo } from '@portolan/dns/go-name.ts';
 import { className, typeName } from '@portolan/dns/mnemonics.ts';
 import { maxResponseOctets } from '@portolan/dns/response-size.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { parseCidr } from '../../corefile/directive/go-values.ts';
-import type { FunctionType } from '../../corefile/expression/built-in-functions.ts';
-import type { FunctionTypes } from '../../corefile/expression/check-expression.ts';
-import type { Functions } from '../../corefile/expression/evaluate.ts';
 
 const TEXT: FunctionType = { parameters: [], result: 'string' };
 const NUMBER: FunctionType = { parameters: [], result: 'number' };

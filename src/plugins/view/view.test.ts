@@ -1,3 +1,4 @@
+import { readExpression } from '@portolan/corefile/expression/check-expression.ts';
 import { parseAddress } from '@portolan/dns/address.ts';
 import { matchRange } from '@portolan/dns/address-range.ts';
 import { parseName } from '@portolan/dns/name.ts';
@@ -6,7 +7,6 @@ import { Query } from '@portolan/kernel/chain/query.ts';
 import { QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readExpression } from '../../corefile/expression/check-expression.ts';
 import { rangesOf, truthFor } from './client-classes.ts';
 import { createViewTest } from './judge-view.ts';
 import type { ViewOptions } from './options.ts';

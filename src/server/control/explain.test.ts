@@ -1,3 +1,4 @@
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
@@ -8,7 +9,6 @@ import { Engine } from '@portolan/kernel/engine/engine.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { writePlainEngine } from '../../config/server/plain-block.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
 import { Explainer } from './explain.ts';
 
 /** What an explanation says of an answer of a plugin that nothing else knows. */

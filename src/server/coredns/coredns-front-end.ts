@@ -2,6 +2,7 @@
  * The front end of `coredns`: compiles a Corefile to a plan, serves its endpoints, and follows its changes.
  */
 
+import type { CorefileProblem } from '@portolan/corefile/syntax/findings.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
@@ -12,7 +13,6 @@ import { compileCorefile } from '../../config/corefile/compile-corefile.ts';
 import type { CorefileReading, GoodCorefile } from '../../config/corefile/read-corefile.ts';
 import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
 import type { EndpointPlan, ServerPlan } from '../../config/server/server-plan.ts';
-import type { CorefileProblem } from '../../corefile/syntax/findings.ts';
 import type { HttpHost } from '../../observe/http-host.ts';
 import { findOptions } from '../../plugins/registry.ts';
 import type { ServerEvidence } from '../../reasons/finding.ts';

@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { describeCorefileProblem, describeCorefileWarning } from '@portolan/corefile/syntax/findings.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { parseResolvConf } from '@portolan/kernel/forward/resolv-conf.ts';
@@ -18,7 +19,6 @@ import { DNSMASQ_HOSTS } from '../../../src/config/dnsmasq/hosts-manner.ts';
 import { readDnsmasqOptions } from '../../../src/config/dnsmasq/read-configuration.ts';
 import { readServersFile } from '../../../src/config/dnsmasq/servers-file.ts';
 import { memorySources } from '../../../src/config/dnsmasq/testing/memory-sources.ts';
-import { describeCorefileProblem, describeCorefileWarning } from '../../../src/corefile/syntax/findings.ts';
 import { readKubeconfigs } from '../../../src/kube/api/connection/kubeconfig-file.ts';
 import { COREDNS_HOSTS } from '../../../src/plugins/hosts/hosts-manner.ts';
 import { KeyFileError, readKeyFile } from '../../../src/plugins/tsig/key-file.ts';

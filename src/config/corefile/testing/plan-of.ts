@@ -2,8 +2,8 @@
  * Compiles a Corefile given as text, for tests.
  */
 
+import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
-import { DISK_FILES } from '../../../corefile/syntax/corefile-files.ts';
 import { compileCorefile } from '../compile-corefile.ts';
 import { readCorefile, type ServerBlock } from '../read-corefile.ts';
 

@@ -1,9 +1,8 @@
 /**
  * How a plugin is defined: its name, how its directive is read, how it is made from its options.
  */
-
 import type { PluginDefinition } from '@portolan/kernel/contract/plugin-use.ts';
-import type { Directive } from '../corefile/directive/directive.ts';
+import type { Directive } from '../directive/directive.ts';
 
 /**
  * A plugin that a Corefile may name, since it has a directive.

@@ -2,7 +2,6 @@
  * A fence around plugins from outside: they have the form of our own, and whatever they do ends with an answer, an error, or a line in the
  * log.
  */
-
 import { tryParseKey } from '@portolan/dns/name.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
@@ -26,7 +25,7 @@ import {
   UPSTREAMS,
   WATCHES,
 } from '@portolan/plugin';
-import type { DirectiveCursor } from '../corefile/directive/directive-cursor.ts';
+import type { DirectiveCursor } from '../directive/directive-cursor.ts';
 import type { CorefilePluginDefinition } from './define-plugin.ts';
 
 const API = 2;

@@ -3,7 +3,6 @@
  *
  * A fault ends the current property or use. Reading continues after it, so that all faults are found.
  */
-
 import { findNearest } from '@portolan/kernel/base/nearest.ts';
 import type { Cursor, Use } from '@portolan/plugin';
 import { type CorefileFindings, parseError, syntaxError } from '../syntax/findings.ts';

@@ -1,7 +1,6 @@
 /**
  * The definition of a directive: how to read its words to the options of a handler.
  */
-
 import { ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Block } from '@portolan/plugin';

@@ -1,7 +1,6 @@
 /**
  * Checks the zone files of a Corefile: CoreDNS does not start with a zone that does not parse.
  */
-
 import type { NameKey } from '@portolan/dns/types.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import { describeAsCoreDns } from '@portolan/sources/zone-files/coredns-words.ts';
