@@ -4,8 +4,8 @@
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
+import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
 import type { Cluster } from '../kube/publish/cluster.ts';
-import { forwardersIn } from '../plugins/forward/inspected-forwarders.ts';
 import { clustersIn } from '../plugins/kubernetes/inspected-cluster.ts';
 import { SERVER_CHECKS } from '../reasons/checks/server-checks.ts';
 import { type Finding, runChecks, type ServerEvidence } from '../reasons/finding.ts';

@@ -7,10 +7,10 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import { findPluginOptions } from '@portolan/kernel/contract/plugin-use.ts';
 import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
 import type { GroupPlan, ServerBlocksPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
+import { bufsize } from '@portolan/plugins/bufsize/plugin.ts';
+import { log } from '@portolan/plugins/log/plugin.ts';
 import type { LineRules, LoggedZone } from '../observe/query-events/event-lines.ts';
 import { COREDNS_NOTES, type LoggedRings } from '../observe/query-events/query-log.ts';
-import { bufsize } from '../plugins/bufsize/plugin.ts';
-import { log } from '../plugins/log/plugin.ts';
 
 export class GroupEvents {
   readonly #main: QueryEventRings;

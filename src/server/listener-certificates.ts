@@ -9,8 +9,8 @@ import type { Log } from '@portolan/kernel/base/log.ts';
 import type { TlsIdentity } from '@portolan/kernel/listen/secure/tls-identity.ts';
 import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
 import type { Encryption, TcpListener } from '@portolan/kernel/listen/tcp.ts';
+import { readIdentity } from '@portolan/plugins/tls/read-identity.ts';
 import { signatureOf } from '@portolan/sources/resolv/file-times.ts';
-import { readIdentity } from '../plugins/tls/read-identity.ts';
 
 const CHECK_MILLISECONDS = 10_000;
 /** The mode of a file with keys. */

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, createServer as createTlsServer } from 'node:tls';
+import { CONTROL, controlFrame, dataFrame } from '@portolan/plugins/dnstap/frame-stream.ts';
 import { onTestFinished } from 'vitest';
-import { CONTROL, controlFrame, dataFrame } from '../../src/plugins/dnstap/frame-stream.ts';
 import { readTlsFixture } from '../api-server/tls-fixture.ts';
 
 const WORD = 4;

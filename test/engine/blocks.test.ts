@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ORDER_PROFILES } from '@portolan/corefile/coredns-version.ts';
 import { pluginUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
+import { LOCAL_PLACES } from '@portolan/plugins/local-names/options.ts';
 import { describe, expect, it } from 'vitest';
 import { pluginOrder } from '../../src/config/corefile/plugin-order.ts';
 import { compileText } from '../../src/config/corefile/testing/plan-of.ts';
@@ -18,7 +19,6 @@ import type { ServerPlan } from '../../src/config/server/server-plan.ts';
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
-import { LOCAL_PLACES } from '../../src/plugins/local-names/options.ts';
 import { COREFILE_PLUGINS, PLUGINS } from '../../src/plugins/registry.ts';
 
 function planOfServe(command: 'serve' | 'kube-dns'): ServerPlan {

@@ -25,6 +25,8 @@ import {
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import { VERDICT } from '@portolan/kernel/table/types.ts';
+import type { LocalNamesOptions } from '@portolan/plugins/local-names/options.ts';
+import type { RuleAction } from '@portolan/plugins/local-names/question-rules.ts';
 import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -40,8 +42,6 @@ import {
 import type { ClusterObject } from '../../src/kube/objects/objects.ts';
 import { findDialect } from '../../src/kube/publish/find-dialect.ts';
 import { ProcessCluster } from '../../src/plugins/kubernetes/process-cluster.ts';
-import type { LocalNamesOptions } from '../../src/plugins/local-names/options.ts';
-import type { RuleAction } from '../../src/plugins/local-names/question-rules.ts';
 import { ScriptedUpstream } from '../resolver/scripted-upstream.ts';
 import '../support/load-all-plugins.ts';
 

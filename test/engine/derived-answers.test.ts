@@ -13,6 +13,7 @@ import { SERVE_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts
 import { DEFAULT_FORWARD_PLAN } from '@portolan/kernel/forward/forward-plan.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import { VERDICT } from '@portolan/kernel/table/types.ts';
+import type { LocalNamesOptions } from '@portolan/plugins/local-names/options.ts';
 import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -26,7 +27,6 @@ import {
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
 import { findDialect } from '../../src/kube/publish/find-dialect.ts';
 import { ProcessCluster } from '../../src/plugins/kubernetes/process-cluster.ts';
-import type { LocalNamesOptions } from '../../src/plugins/local-names/options.ts';
 import '../support/load-all-plugins.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));

@@ -16,12 +16,12 @@ import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { VERDICT } from '@portolan/kernel/table/types.ts';
+import { RFC_8767 } from '@portolan/plugins/cache/options.ts';
+import { cache as cachePlugin } from '@portolan/plugins/cache/plugin.ts';
+import { planRoute } from '@portolan/plugins/forward/options.ts';
+import { forward as forwardPlugin } from '@portolan/plugins/forward/plugin.ts';
 import { expect, onTestFinished } from 'vitest';
 import { withOptions } from '../../src/config/server/testing/with-options.ts';
-import { RFC_8767 } from '../../src/plugins/cache/options.ts';
-import { cache as cachePlugin } from '../../src/plugins/cache/plugin.ts';
-import { planRoute } from '../../src/plugins/forward/options.ts';
-import { forward as forwardPlugin } from '../../src/plugins/forward/plugin.ts';
 import { isUpstreams, YesUpstream } from './yes-upstream.ts';
 import '../support/load-all-plugins.ts';
 

@@ -10,20 +10,20 @@ import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { covers } from '@portolan/kernel/chain/match.ts';
 import { addresses, CLIENT, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
+import { Acl } from '@portolan/plugins/acl/acl.ts';
+import { createAnyHandler } from '@portolan/plugins/any/any.ts';
+import { createCancelHandler } from '@portolan/plugins/cancel/plugin.ts';
+import { createChaosHandler } from '@portolan/plugins/chaos/chaos.ts';
+import { answerAsCoreDns } from '@portolan/plugins/chaos/coredns-answers.ts';
+import { createLocalhostHandler } from '@portolan/plugins/local/localhost.ts';
+import { createNsidHandler } from '@portolan/plugins/nsid/plugin.ts';
+import type { RewriteMatch, RewriteRule } from '@portolan/plugins/rewrite/options.ts';
+import { createRewriteHandler } from '@portolan/plugins/rewrite/rewrite.ts';
+import { createTemplateHandler } from '@portolan/plugins/template/template.ts';
+import { TextTemplate } from '@portolan/plugins/template/text-template/text-template.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Acl } from '../../src/plugins/acl/acl.ts';
-import { createAnyHandler } from '../../src/plugins/any/any.ts';
 import { createAutopathHandler } from '../../src/plugins/autopath/autopath.ts';
-import { createCancelHandler } from '../../src/plugins/cancel/plugin.ts';
-import { createChaosHandler } from '../../src/plugins/chaos/chaos.ts';
-import { answerAsCoreDns } from '../../src/plugins/chaos/coredns-answers.ts';
-import { createLocalhostHandler } from '../../src/plugins/local/localhost.ts';
-import { createNsidHandler } from '../../src/plugins/nsid/plugin.ts';
-import type { RewriteMatch, RewriteRule } from '../../src/plugins/rewrite/options.ts';
-import { createRewriteHandler } from '../../src/plugins/rewrite/rewrite.ts';
-import { createTemplateHandler } from '../../src/plugins/template/template.ts';
-import { TextTemplate } from '../../src/plugins/template/text-template/text-template.ts';
 
 const NAMES = [
   'a.example.',

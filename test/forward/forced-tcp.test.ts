@@ -11,10 +11,10 @@ import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import { ForwardTally } from '@portolan/kernel/forward/forward-tally.ts';
 import { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-path.ts';
+import { Forward } from '@portolan/plugins/forward/forward.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
-import { Forward } from '../../src/plugins/forward/forward.ts';
 import { findOptions } from '../../src/plugins/registry.ts';
 import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 

@@ -15,6 +15,7 @@ import { composeRecords } from '@portolan/kernel/records/cluster-composer.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { DEFAULT_VIEW, type PublicationId, VERDICT } from '@portolan/kernel/table/types.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { Hosts } from '@portolan/plugins/hosts/hosts.ts';
 import { LocalNames } from '@portolan/sources/local/local-names.ts';
 import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
 import { LocalPublication } from '@portolan/sources/local/local-publication.ts';
@@ -22,7 +23,6 @@ import { readHosts } from '@portolan/sources/local/read-hosts.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
-import { Hosts } from '../../src/plugins/hosts/hosts.ts';
 
 /** Each asks some fifty questions twice. */
 const RUNS = 40;

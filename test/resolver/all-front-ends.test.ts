@@ -4,10 +4,10 @@
 import { RCODE } from '@portolan/dns/types.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { LocalNamesPlugin } from '@portolan/plugins/local-names/local-names.ts';
 import { beforeAll, expect, it } from 'vitest';
 import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
-import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import { DnsmasqFrontEnd } from '../../src/server/dnsmasq/dnsmasq-front-end.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { ADDRESS, Scene, type Surroundings } from '../plan-changes/scene.ts';

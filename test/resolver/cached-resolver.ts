@@ -13,12 +13,12 @@ import type { ForwardPlan } from '@portolan/kernel/forward/forward-plan.ts';
 import { ForwardTally } from '@portolan/kernel/forward/forward-tally.ts';
 import { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-path.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
-import { Cache } from '../../src/plugins/cache/cache.ts';
-import type { OwnRules } from '../../src/plugins/cache/options.ts';
-import type { FilteredTypes } from '../../src/plugins/forward/filtered-types.ts';
-import { Forward } from '../../src/plugins/forward/forward.ts';
-import { planRoute } from '../../src/plugins/forward/options.ts';
-import type { RouteDependencies } from '../../src/plugins/forward/route.ts';
+import { Cache } from '@portolan/plugins/cache/cache.ts';
+import type { OwnRules } from '@portolan/plugins/cache/options.ts';
+import type { FilteredTypes } from '@portolan/plugins/forward/filtered-types.ts';
+import { Forward } from '@portolan/plugins/forward/forward.ts';
+import { planRoute } from '@portolan/plugins/forward/options.ts';
+import type { RouteDependencies } from '@portolan/plugins/forward/route.ts';
 
 export interface CachedResolverSettings {
   readonly forward: ForwardPlan;

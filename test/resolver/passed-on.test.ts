@@ -9,8 +9,8 @@ import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import type { CachedAnswer } from '@portolan/kernel/table/types.ts';
+import { PassedOn, sharedAnswer } from '@portolan/plugins/forward/passed-on.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { PassedOn, sharedAnswer } from '../../src/plugins/forward/passed-on.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { ZoneUpstream } from './zone-upstream.ts';
 

@@ -17,8 +17,8 @@ import {
 } from '@portolan/kernel/forward/forward-plan.ts';
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { createNameResolver } from '@portolan/plugins/forward/name-resolver.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createNameResolver } from '../../src/plugins/forward/name-resolver.ts';
 import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
 import { ScriptedUpstream } from './scripted-upstream.ts';
 

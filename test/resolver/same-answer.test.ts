@@ -20,9 +20,9 @@ import { DEFAULT_FORWARD_PLAN, defaultRule } from '@portolan/kernel/forward/forw
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { RFC_8767 } from '@portolan/plugins/cache/options.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { RFC_8767 } from '../../src/plugins/cache/options.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 import { CachedResolver } from './cached-resolver.ts';
 import { type Knowledge, ScriptedUpstream } from './scripted-upstream.ts';

@@ -35,8 +35,8 @@ import { DEFAULT_FORWARD_PLAN, defaultRule } from '@portolan/kernel/forward/forw
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { RFC_8767 } from '@portolan/plugins/cache/options.ts';
 import { expect } from 'vitest';
-import { RFC_8767 } from '../../src/plugins/cache/options.ts';
 import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
 import { ScriptedUpstream } from './scripted-upstream.ts';
 

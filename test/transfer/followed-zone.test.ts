@@ -9,8 +9,8 @@ import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { record } from '@portolan/kernel/chain/testing/queries.ts';
+import { FollowedZone } from '@portolan/plugins/secondary/followed-zone.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { FollowedZone } from '../../src/plugins/secondary/followed-zone.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 
 const ORIGIN = toKey(parseName('example.'));

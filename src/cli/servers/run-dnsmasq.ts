@@ -4,10 +4,10 @@
 import { networkInterfaces } from 'node:os';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { LocalNamesPlugin } from '@portolan/plugins/local-names/local-names.ts';
 import { countCores, readersAtOnceFor } from '../../config/cores.ts';
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import type { Note } from '../../config/dnsmasq/findings.ts';
-import { LocalNamesPlugin } from '../../plugins/local-names/local-names.ts';
 import { DnsmasqFrontEnd } from '../../server/dnsmasq/dnsmasq-front-end.ts';
 import type { Companion } from '../process/life-cycle.ts';
 import { NO_COMPANIONS } from '../process/server-companions.ts';

@@ -14,8 +14,8 @@ import type {
   ServerBlockPlan,
   SitePlan,
 } from '@portolan/kernel/plan/server-blocks-plan.ts';
-import type { MultisocketOptions } from '../../plugins/multisocket/options.ts';
-import type { PrometheusOptions } from '../../plugins/prometheus/options.ts';
+import type { MultisocketOptions } from '@portolan/plugins/multisocket/options.ts';
+import type { PrometheusOptions } from '@portolan/plugins/prometheus/options.ts';
 import { findOptions } from '../../plugins/registry.ts';
 import { countCores, readersFor } from '../cores.ts';
 import { readQueryLogWords } from '../query-log/read-settings.ts';

@@ -9,10 +9,10 @@ import type { CorefileFindings } from '@portolan/corefile/syntax/findings.ts';
 import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { isWithin } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { ForwardRoute, ForwardUpstream } from '../../plugins/forward/options.ts';
+import type { ForwardRoute, ForwardUpstream } from '@portolan/plugins/forward/options.ts';
+import type { TemplateRule } from '@portolan/plugins/template/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import { type CorefileUse, findDefinition, findOptions } from '../../plugins/registry.ts';
-import type { TemplateRule } from '../../plugins/template/options.ts';
 
 interface Block {
   readonly keys: readonly ServerKey[];

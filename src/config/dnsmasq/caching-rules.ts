@@ -4,7 +4,7 @@
 
 import { TYPE } from '@portolan/dns/types.ts';
 import { type CachingRules, DNSMASQ_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts';
-import { type CacheServeStale, type OwnRules, RFC_8767 } from '../../plugins/cache/options.ts';
+import { type CacheServeStale, type OwnRules, RFC_8767 } from '@portolan/plugins/cache/options.ts';
 import type { CachePlan } from './dnsmasq-plan.ts';
 
 /** The types that dnsmasq caches by default. */

@@ -5,7 +5,7 @@ import type { Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from '@portolan/kernel/listen/query-timeouts.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import type { ListenerGroupPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
-import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
+import type { LocalNamesOptions } from '@portolan/plugins/local-names/options.ts';
 import { makeClientsPlan } from '../server/clients-plan.ts';
 import {
   writeFirstPlugins,

@@ -8,9 +8,9 @@
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
+import type { NameScope } from '@portolan/plugins/local-names/name-scopes.ts';
+import type { ReplyRules } from '@portolan/plugins/local-names/reply-rules.ts';
 import type { LocalNamesPlan } from '@portolan/sources/local/local-plan.ts';
-import type { NameScope } from '../../plugins/local-names/name-scopes.ts';
-import type { ReplyRules } from '../../plugins/local-names/reply-rules.ts';
 import type { OwnDashboardPlan } from '../own-dashboard/own-dashboard.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';
 import type { InterfaceListenPlan } from '../server/server-plan.ts';

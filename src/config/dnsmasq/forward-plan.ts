@@ -17,7 +17,7 @@ import {
 } from '@portolan/kernel/forward/forward-plan.ts';
 import type { SourcePorts } from '@portolan/kernel/forward/transport/udp-transport.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
-import type { NameScope } from '../../plugins/local-names/name-scopes.ts';
+import type { NameScope } from '@portolan/plugins/local-names/name-scopes.ts';
 import type { DnsmasqPlan, DnsmasqRoute, UpstreamsPlan } from './dnsmasq-plan.ts';
 
 /** Inputs that change while the server runs. */

@@ -2,9 +2,9 @@
  * Converts dnsmasq's options for local names, question rules and reply filters to the settings of the plugin `local-names`.
  */
 import type { Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
+import type { LocalSettings } from '@portolan/plugins/local-names/local-handlers.ts';
+import type { QuestionRules } from '@portolan/plugins/local-names/question-rules.ts';
 import type { LocalNamesPlan, RangeDomain } from '@portolan/sources/local/local-plan.ts';
-import type { LocalSettings } from '../../plugins/local-names/local-handlers.ts';
-import type { QuestionRules } from '../../plugins/local-names/question-rules.ts';
 import { boundsOf } from './addresses.ts';
 import type { DnsmasqPlan, SynthesisedDomain } from './dnsmasq-plan.ts';
 import { DNSMASQ_HOSTS } from './hosts-manner.ts';

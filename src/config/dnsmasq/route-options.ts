@@ -1,7 +1,7 @@
 /**
  * Options that route queries: `server`, `local`, `address` and `rev-server`.
  */
-import type { NameScope } from '../../plugins/local-names/name-scopes.ts';
+import type { NameScope } from '@portolan/plugins/local-names/name-scopes.ts';
 import { readAddress } from './addresses.ts';
 import type { DnsmasqRoute, RouteAction } from './dnsmasq-plan.ts';
 import { readName, readPlainName } from './names.ts';

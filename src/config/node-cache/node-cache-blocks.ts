@@ -1,8 +1,8 @@
 /**
  * Improves the server blocks of a node cache, whose Corefile is written for CoreDNS: DNS survives an outage of the upstream servers.
  */
-import { type CacheServeStale, RFC_8767 } from '../../plugins/cache/options.ts';
-import type { ForwardRoute } from '../../plugins/forward/options.ts';
+import { type CacheServeStale, RFC_8767 } from '@portolan/plugins/cache/options.ts';
+import type { ForwardRoute } from '@portolan/plugins/forward/options.ts';
 import type { CorefileUse } from '../../plugins/registry.ts';
 import type { ServerBlock } from '../corefile/read-corefile.ts';
 

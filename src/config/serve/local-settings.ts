@@ -2,8 +2,8 @@
  * The local names of `portolan serve`: hosts files of `--hosts`, and those of a file of dnsmasq options.
  */
 import type { Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
+import type { LocalSettings } from '@portolan/plugins/local-names/local-handlers.ts';
 import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
-import type { LocalSettings } from '../../plugins/local-names/local-handlers.ts';
 import type { DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
 import { DNSMASQ_HOSTS } from '../dnsmasq/hosts-manner.ts';
 import { makeLocalSettings } from '../dnsmasq/local-settings.ts';

@@ -10,7 +10,7 @@ import {
   type ForwardRule,
 } from '@portolan/kernel/forward/forward-plan.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
-import { type OwnRules, RFC_8767 } from '../../plugins/cache/options.ts';
+import { type OwnRules, RFC_8767 } from '@portolan/plugins/cache/options.ts';
 import { EMPTY_CONFIG, type KubeDnsConfig } from '../config-map/config-map.ts';
 import { stubDomainRules } from '../config-map/stub-domain-rules.ts';
 import { makeCachingRules, maxTtlOf, staleDurationOf } from '../dnsmasq/caching-rules.ts';

@@ -13,10 +13,10 @@ import { EMPTY_ANSWER } from '@portolan/kernel/chain/whole-answer.ts';
 import { EventView } from '@portolan/kernel/listen/query-events/event-reader.ts';
 import { EVENT_MODE, viewEventRing, WORD } from '@portolan/kernel/listen/query-events/event-ring.ts';
 import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
+import { createLogHandler } from '@portolan/plugins/log/log.ts';
+import type { LogRule } from '@portolan/plugins/log/options.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createLogHandler } from '../../plugins/log/log.ts';
-import type { LogRule } from '../../plugins/log/options.ts';
 import { CoreDnsLines } from './coredns-lines.ts';
 import { LineCollector } from './event-lines.ts';
 

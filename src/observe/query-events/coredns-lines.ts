@@ -9,7 +9,7 @@ import type { TextBuffer } from '@portolan/dns/text-buffer.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { classOfCounts, type ResponseClass } from '@portolan/kernel/chain/described-response.ts';
 import type { EventView } from '@portolan/kernel/listen/query-events/event-reader.ts';
-import { compileLogFormat, type LoggedQuery, namesOfFlags } from '../../plugins/log/log-format.ts';
+import { compileLogFormat, type LoggedQuery, namesOfFlags } from '@portolan/plugins/log/log-format.ts';
 import type { EventLines, LineCollector, LoggedZone } from './event-lines.ts';
 import { type ResponseShape, readResponseShape } from './response-shape.ts';
 

@@ -5,7 +5,7 @@
 import { TextBuffer } from '@portolan/dns/text-buffer.ts';
 import type { NameKey, ResourceRecord } from '@portolan/dns/types.ts';
 import type { EventView } from '@portolan/kernel/listen/query-events/event-reader.ts';
-import type { LogRule } from '../../plugins/log/options.ts';
+import type { LogRule } from '@portolan/plugins/log/options.ts';
 
 export type LineRules =
   /** By zone; undefined: its block has no `log`. */

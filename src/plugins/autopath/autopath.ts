@@ -26,7 +26,7 @@ import { isLeftToChain, type RestoredDeviations } from '@portolan/kernel/deviati
 import { parseSearchDomains } from '@portolan/kernel/forward/resolv-conf.ts';
 import type { PublicationId } from '@portolan/kernel/table/types.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
-import { Acl } from '../acl/acl.ts';
+import { Acl } from '@portolan/plugins/acl/acl.ts';
 import { Kubernetai } from '../kubernetai/kubernetai-plugin.ts';
 import { Kubernetes } from '../kubernetes/kubernetes-plugin.ts';
 import { ClusterSearch, listOfSeveral } from './cluster-search.ts';

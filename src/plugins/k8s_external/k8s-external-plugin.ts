@@ -12,10 +12,10 @@ import { isWithinAny, namesWithin } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 import type { Plugin, PluginContext } from '@portolan/kernel/contract/plugin.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
+import { ChangeNotices } from '@portolan/plugins/transfer/change-notices.ts';
+import type { TransferableZone, TransferSource } from '@portolan/plugins/transfer/transfer-source.ts';
 import { askOutside } from '../kubernetes/ask-outside.ts';
 import { type ExposedCluster, Kubernetes } from '../kubernetes/kubernetes-plugin.ts';
-import { ChangeNotices } from '../transfer/change-notices.ts';
-import type { TransferableZone, TransferSource } from '../transfer/transfer-source.ts';
 import {
   addressRecords,
   aliasRecords,

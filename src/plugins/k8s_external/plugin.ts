@@ -57,7 +57,7 @@ export const k8s_external = definePlugin({
   },
   async load() {
     const { K8sExternal } = await import('./k8s-external-plugin.ts');
-    const { Transfer } = await import('../transfer/transfer.ts');
+    const { Transfer } = await import('@portolan/plugins/transfer/transfer.ts');
     return {
       create(options, context) {
         const transfer = context.find(Transfer);

@@ -9,9 +9,9 @@ import { isWithinAny, namesWithin } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
 import type { Plugin } from '@portolan/kernel/contract/plugin.ts';
+import type { TransferableZone, TransferSource } from '@portolan/plugins/transfer/transfer-source.ts';
 import { Kubernetes, type KubernetesDependencies } from '../kubernetes/kubernetes-plugin.ts';
 import type { KubernetesOptions } from '../kubernetes/options.ts';
-import type { TransferableZone, TransferSource } from '../transfer/transfer-source.ts';
 
 interface Stanza {
   readonly cluster: Kubernetes;

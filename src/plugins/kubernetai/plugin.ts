@@ -4,9 +4,9 @@
 
 import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { ofKind } from '@portolan/kernel/contract/plugin.ts';
+import { Transfer } from '@portolan/plugins/transfer/transfer.ts';
 import type { KubernetesOptions } from '../kubernetes/options.ts';
 import { kubernetes, readStanza } from '../kubernetes/plugin.ts';
-import { Transfer } from '../transfer/transfer.ts';
 
 /** Source: coredns/kubernetai. Each use has the properties of `kubernetes`. */
 export const kubernetai = definePlugin({

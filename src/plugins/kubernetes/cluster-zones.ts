@@ -13,8 +13,8 @@ import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/devi
 import { lookUp, type ZoneAnswer } from '@portolan/kernel/zone/lookup.ts';
 import type { NameSource } from '@portolan/kernel/zone/node.ts';
 import { negativeSoa, type Zone } from '@portolan/kernel/zone/zone.ts';
+import type { TransferableZone } from '@portolan/plugins/transfer/transfer-source.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
-import type { TransferableZone } from '../transfer/transfer-source.ts';
 import { askOutside } from './ask-outside.ts';
 import { denyWhileUnknown, type ExistenceRules, toExistingAnswer } from './existence.ts';
 import { isReverse } from './followed-cluster.ts';

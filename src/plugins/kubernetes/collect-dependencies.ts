@@ -4,7 +4,7 @@
 import { networkInterfaces } from 'node:os';
 import type { PluginContext } from '@portolan/kernel/contract/plugin.ts';
 import { ANSWER_TABLE, BLOCK, PLAN } from '@portolan/kernel/contract/services.ts';
-import { Transfer } from '../transfer/transfer.ts';
+import { Transfer } from '@portolan/plugins/transfer/transfer.ts';
 import type { ClusterNeed } from './followed-cluster.ts';
 import type { KubernetesDependencies } from './kubernetes-plugin.ts';
 

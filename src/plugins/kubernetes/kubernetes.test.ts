@@ -11,9 +11,9 @@ import {
   record,
   told,
 } from '@portolan/kernel/chain/testing/queries.ts';
+import { createAliasFollower } from '@portolan/plugins/aliases/alias.ts';
 import { describe, expect, it } from 'vitest';
 import type { ClusterObject } from '../../kube/objects/objects.ts';
-import { createAliasFollower } from '../aliases/alias.ts';
 import { createKubernetesHandler } from './kubernetes.ts';
 import { AskableCluster, type DialectName } from './testing/askable-cluster.ts';
 

@@ -2,8 +2,8 @@
  * Makes the plugin for either kind of cluster. Its code is loaded only for blocks that have one.
  */
 import { ofKind, type Plugin, type PluginContext } from '@portolan/kernel/contract/plugin.ts';
-import { MetadataPlugin } from '../metadata/metadata.ts';
-import { Transfer } from '../transfer/transfer.ts';
+import { MetadataPlugin } from '@portolan/plugins/metadata/metadata.ts';
+import { Transfer } from '@portolan/plugins/transfer/transfer.ts';
 import { collectDependencies } from './collect-dependencies.ts';
 import { Kubernetes } from './kubernetes-plugin.ts';
 import type { AnyClusterOptions } from './options.ts';

@@ -5,7 +5,7 @@
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { AdmissionLimits } from '@portolan/kernel/forward/admission/admission.ts';
 import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
-import type { CacheServeStale } from '../cache/options.ts';
+import type { CacheServeStale } from '@portolan/plugins/cache/options.ts';
 import type { KubernetesSnapshot } from '../kubernetes/options.ts';
 
 export interface PreferZone {

@@ -12,9 +12,9 @@ import type { ForwardPlan, ForwardTarget } from '@portolan/kernel/forward/forwar
 import { NameRules, pairsOf } from '@portolan/kernel/forward/name-rules.ts';
 import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { mapUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
+import type { ForwardOptions, ForwardRoute, ForwardUpstream } from '@portolan/plugins/forward/options.ts';
+import { forward } from '@portolan/plugins/forward/plugin.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
-import type { ForwardOptions, ForwardRoute, ForwardUpstream } from '../../plugins/forward/options.ts';
-import { forward } from '../../plugins/forward/plugin.ts';
 
 /** The servers for a name; undefined: it is passed on. */
 type FindServers = (key: NameKey) => readonly string[] | undefined;

@@ -5,8 +5,8 @@
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { readItem } from '@portolan/kernel/base/item-fence.ts';
-import { CONTROL, controlFrame, FrameReader } from '../../plugins/dnstap/frame-stream.ts';
-import { readClientQuery } from '../../plugins/dnstap/read-tap-message.ts';
+import { CONTROL, controlFrame, FrameReader } from '@portolan/plugins/dnstap/frame-stream.ts';
+import { readClientQuery } from '@portolan/plugins/dnstap/read-tap-message.ts';
 import type { AskedQuestion } from '../compare/asked-question.ts';
 import type { LeftOut } from '../compare/question-source.ts';
 import { questionOfPacket } from './query-packet.ts';

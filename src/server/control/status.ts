@@ -3,7 +3,7 @@
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { countAnswered } from '@portolan/kernel/table/counter-sums.ts';
-import { forwardersIn } from '../../plugins/forward/inspected-forwarders.ts';
+import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
 import type { UpstreamEvidence } from '../../reasons/finding.ts';
 import type { FollowedKind, Server } from '../server.ts';
 import { readZones, type ZoneDigest } from './published-names.ts';

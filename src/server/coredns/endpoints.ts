@@ -202,7 +202,7 @@ async function readTlsOf(address: string, plans: readonly EndpointPlan[]): Promi
     throw new EndpointError(code === 'ENOENT' ? `TLS config file does not exist: ${path}` : message);
   }
   // Few have such a file, and it needs the parser of YAML.
-  const { readWebConfiguration } = await import('../../plugins/prometheus/web-configuration.ts');
+  const { readWebConfiguration } = await import('@portolan/plugins/prometheus/web-configuration.ts');
   return readWebConfiguration(text, path);
 }
 

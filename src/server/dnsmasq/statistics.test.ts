@@ -1,5 +1,5 @@
+import { toDnsmasqServer } from '@portolan/plugins/chaos/server-statistics.ts';
 import { expect, it } from 'vitest';
-import { toDnsmasqServer } from '../../plugins/chaos/server-statistics.ts';
 import { describeStatistics } from './statistics.ts';
 
 it.each([

@@ -1,9 +1,14 @@
 /**
  * The statistics that SIGUSR1 logs, in dnsmasq's format.
  */
+
+import type { ChaosStats } from '@portolan/plugins/chaos/dnsmasq-answers.ts';
+import {
+  countHits,
+  describeServers,
+  type ServerStatistics,
+} from '@portolan/plugins/chaos/server-statistics.ts';
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
-import type { ChaosStats } from '../../plugins/chaos/dnsmasq-answers.ts';
-import { countHits, describeServers, type ServerStatistics } from '../../plugins/chaos/server-statistics.ts';
 import type { Server } from '../server.ts';
 
 export interface DnsmasqStatistics extends ChaosStats {

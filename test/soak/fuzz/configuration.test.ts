@@ -8,6 +8,8 @@ import { describeCorefileProblem, describeCorefileWarning } from '@portolan/core
 import { parseName } from '@portolan/dns/name.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { parseResolvConf } from '@portolan/kernel/forward/resolv-conf.ts';
+import { COREDNS_HOSTS } from '@portolan/plugins/hosts/hosts-manner.ts';
+import { KeyFileError, readKeyFile } from '@portolan/plugins/tsig/key-file.ts';
 import { HostsReader } from '@portolan/sources/hosts/hosts-reader.ts';
 import { describeZoneFileProblem, readZoneFile } from '@portolan/sources/zone-files/zone-file.ts';
 import { expect, it } from 'vitest';
@@ -20,8 +22,6 @@ import { readDnsmasqOptions } from '../../../src/config/dnsmasq/read-configurati
 import { readServersFile } from '../../../src/config/dnsmasq/servers-file.ts';
 import { memorySources } from '../../../src/config/dnsmasq/testing/memory-sources.ts';
 import { readKubeconfigs } from '../../../src/kube/api/connection/kubeconfig-file.ts';
-import { COREDNS_HOSTS } from '../../../src/plugins/hosts/hosts-manner.ts';
-import { KeyFileError, readKeyFile } from '../../../src/plugins/tsig/key-file.ts';
 import { ManifestError, parseManifest } from '../../../src/sources/manifests/parse-manifest.ts';
 import { COMMAND_LINES, ZONES } from '../../dnsmasq/known-world.ts';
 import { type FuzzTarget, fuzz, octetsOf } from './fuzz.ts';

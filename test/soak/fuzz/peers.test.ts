@@ -4,11 +4,11 @@
  */
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { CONTROL, controlFrame, dataFrame, FrameReader } from '@portolan/plugins/dnstap/frame-stream.ts';
+import { readClientQuery } from '@portolan/plugins/dnstap/read-tap-message.ts';
+import { encodeFrame, TAP_TYPE } from '@portolan/plugins/dnstap/tap-message.ts';
 import { expect, it } from 'vitest';
 import { readFirstRequest } from '../../../src/observe/http-first-request.ts';
-import { CONTROL, controlFrame, dataFrame, FrameReader } from '../../../src/plugins/dnstap/frame-stream.ts';
-import { readClientQuery } from '../../../src/plugins/dnstap/read-tap-message.ts';
-import { encodeFrame, TAP_TYPE } from '../../../src/plugins/dnstap/tap-message.ts';
 import { readListLine } from '../../../src/roles/compare/asked-question.ts';
 import { CaptureReader } from '../../../src/roles/shadow/capture-reader.ts';
 import { readLogLine } from '../../../src/roles/shadow/log-line.ts';

@@ -19,14 +19,14 @@ import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { DEFAULT_VIEW, VERDICT } from '@portolan/kernel/table/types.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { createAliasFollower } from '@portolan/plugins/aliases/alias.ts';
+import { createAnyHandler } from '@portolan/plugins/any/any.ts';
+import { createTypeFilter } from '@portolan/plugins/forward/filtered-types.ts';
+import { metaTypesHandler } from '@portolan/plugins/meta-types/plugin.ts';
 import type { Dialect } from '../../../kube/dialects/dialect.ts';
 import type { ClusterObject } from '../../../kube/objects/objects.ts';
 import { Cluster, type ClusterOptions } from '../../../kube/publish/cluster.ts';
 import { findDialect } from '../../../kube/publish/find-dialect.ts';
-import { createAliasFollower } from '../../aliases/alias.ts';
-import { createAnyHandler } from '../../any/any.ts';
-import { createTypeFilter } from '../../forward/filtered-types.ts';
-import { metaTypesHandler } from '../../meta-types/plugin.ts';
 import { createKubernetesHandler } from '../kubernetes.ts';
 
 export type DialectName = Dialect['name'];

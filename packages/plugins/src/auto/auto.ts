@@ -1,0 +1,168 @@
+/**
+ * Answers from all zone files of a folder, and follows the folder: zones come and go with their files.
+ */
+import { parentOf } from '@portolan/dns/name.ts';
+import { type NameKey, TYPE } from '@portolan/dns/types.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
+import { isWithinAny, namesWithin } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
+import { readZone } from '../file/read-zone.ts';
+import { findZoneAnswerRules, type ZoneAnswerRules } from '../file/zone-answer-rules.ts';
+import { lookUpInZone, presentZoneAnswer, refuseIfLast } from '../file/zone-answers.ts';
+import type { ZoneNames } from '../file/zone-names.ts';
+import type { TransferSource } from '../transfer/transfer-source.ts';
+import type { AutoOptions } from './options.ts';
+import { type FoundZone, findZones } from './zone-folder.ts';
+
+export interface AutoDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The whole server, for aliases that leave a zone. */
+  readonly chain: Chain;
+  /** The deviations in which answers are those of CoreDNS. */
+  readonly restored: RestoredDeviations;
+  /** Called when a zone has come or changed. */
+  readonly onChange: (origin: NameKey) => void;
+  /** Called when a zone is gone. */
+  readonly onRemove: () => void;
+}
+
+interface ServedZone {
+  readonly names: ZoneNames;
+  readonly path: string;
+  readonly modified: number;
+}
+
+export class Auto implements TransferSource {
+  readonly handler: Handler;
+  readonly #options: AutoOptions;
+  readonly #dependencies: AutoDependencies;
+  readonly #fence: ItemFence;
+  readonly #origins: ReadonlySet<NameKey>;
+  readonly #rules: ZoneAnswerRules;
+  readonly #zones = new Map<NameKey, ServedZone>();
+  /** Faults of the last look, so that each is logged once. */
+  #faults: ReadonlySet<string> = new Set();
+  #timer: Timer | undefined;
+  #isStopped = false;
+
+  constructor(options: AutoOptions, dependencies: AutoDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#rules = findZoneAnswerRules(dependencies.restored);
+    const { clock, log } = dependencies;
+    this.#fence = new ItemFence({ source: 'zone-file', clock, log });
+    this.#origins = new Set(options.zones);
+    this.handler = {
+      name: 'auto',
+      role: 'other',
+      questions: namesWithin(this.#origins),
+      answers: 'unchanged',
+      handle: (query, next) => this.#handle(query, next),
+    };
+  }
+
+  start(): void {
+    this.#look();
+    this.#lookAgain();
+  }
+
+  origins(): Iterable<NameKey> {
+    return this.#zones.keys();
+  }
+
+  zoneAt(origin: NameKey): ZoneNames | undefined {
+    return this.#zones.get(origin)?.names;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  #lookAgain(): void {
+    const { reload } = this.#options;
+    if (reload === 0 || this.#isStopped) return;
+    this.#timer = this.#dependencies.clock.after(reload, () => {
+      this.#look();
+      this.#lookAgain();
+    });
+  }
+
+  #look(): void {
+    const { log } = this.#dependencies;
+    const { zones, faults } = findZones(this.#options);
+    const all = new Set<string>();
+    const note = (fault: string): void => {
+      if (!this.#faults.has(fault)) log.warn(`plugin/auto: ${fault}`);
+      all.add(fault);
+    };
+    for (const fault of faults) note(fault);
+    for (const zone of zones) {
+      const fault = this.#read(zone);
+      if (fault !== undefined) note(fault);
+    }
+    this.#faults = all;
+    const found = new Set(zones.map(({ origin }) => origin));
+    for (const origin of this.#zones.keys()) {
+      if (found.has(origin)) continue;
+      this.#zones.delete(origin);
+      this.#dependencies.onRemove();
+      log.info(`plugin/auto: Deleting zone \`${origin}'`);
+    }
+  }
+
+  /** @returns a fault; a zone that was served before stays as it was */
+  #read({ origin, path }: FoundZone): string | undefined {
+    const { log, restored } = this.#dependencies;
+    const before = this.#zones.get(origin);
+    const known = { serial: before?.names.serial, modified: before?.modified ?? 0 };
+    const zone = { origin, path, reload: 0, reloadByMtime: false };
+    const reading = this.#fence.take(
+      () => path,
+      () => readZone(zone, known, restored),
+    ) ?? { kind: 'faulty', reason: `file ${JSON.stringify(path)} cannot be read` };
+    if (reading.kind === 'missing') {
+      this.#fence.count('unreadable');
+      return `Opening ${path} failed: ${reading.reason}`;
+    }
+    if (reading.kind === 'faulty') {
+      this.#fence.count('malformed');
+      return `Parse zone \`${origin}': ${reading.reason}`;
+    }
+    if (reading.kind === 'unchanged') return undefined;
+    const { names, modified, warning } = reading;
+    if (warning !== undefined)
+      log.warn(`plugin/auto: Zone "${origin}": ${warning}. Begin the file with $TTL.`);
+    this.#zones.set(origin, { names, path, modified });
+    if (before === undefined) log.info(`plugin/auto: Inserting zone \`${origin}' from: ${path}`);
+    else
+      log.info(
+        `plugin/file: Successfully reloaded zone "${origin}" in "${path}" with ${names.serial} SOA serial`,
+      );
+    this.#dependencies.onChange(origin);
+    return undefined;
+  }
+
+  async #handle(query: Query, next: Next): Promise<Answer> {
+    const zone = isWithinAny(query.key, this.#origins) ? this.#zoneOf(query.key) : undefined;
+    if (zone === undefined) return refuseIfLast(await next(query), 'auto');
+    const { type } = query.question;
+    if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
+    const { chain } = this.#dependencies;
+    return presentZoneAnswer(await lookUpInZone(zone.names, query, chain, { rules: this.#rules }));
+  }
+
+  #zoneOf(name: NameKey): ServedZone | undefined {
+    for (let at: NameKey | undefined = name; at !== undefined; at = parentOf(at)) {
+      const zone = this.#zones.get(at);
+      if (zone !== undefined) return zone;
+    }
+    return undefined;
+  }
+}

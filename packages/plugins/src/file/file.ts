@@ -1,0 +1,160 @@
+/**
+ * Answers from zone files, and follows their changes.
+ */
+import { parentOf } from '@portolan/dns/name.ts';
+import { type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
+import { isWithinAny, namesWithin } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
+import type { TransferSource } from '../transfer/transfer-source.ts';
+import { NotifyLog } from './notify-log.ts';
+import type { FileOptions, FileZone } from './options.ts';
+import { readZone, type ZoneReading } from './read-zone.ts';
+import { findZoneAnswerRules, type ZoneAnswerRules } from './zone-answer-rules.ts';
+import { dropNotify, lookUpInZone, presentZoneAnswer, refuseIfLast } from './zone-answers.ts';
+import type { ZoneNames } from './zone-names.ts';
+
+export interface FileDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The whole server, for aliases that leave a zone. */
+  readonly chain: Chain;
+  /** The deviations in which answers are those of CoreDNS. */
+  readonly restored: RestoredDeviations;
+  /** Called when a zone has changed: stored answers are then out of date. Default: not called. */
+  readonly onChange?: ((origin: NameKey) => void) | undefined;
+  /** Whether the block rotates the addresses of answers; known once it is complete. */
+  readonly rotates: () => boolean;
+}
+
+interface ZoneInFile {
+  readonly plan: FileZone;
+  names: ZoneNames | undefined;
+  /** Modification time of the file that was read last, in milliseconds since the epoch. */
+  modified: number;
+  timer: Timer | undefined;
+}
+
+export class File implements TransferSource {
+  readonly handler: Handler;
+  readonly #dependencies: FileDependencies;
+  readonly #notifies: NotifyLog;
+  readonly #fence: ItemFence;
+  readonly #zones: ReadonlyMap<NameKey, ZoneInFile>;
+  readonly #fallthrough: ReadonlySet<NameKey>;
+  readonly #rules: ZoneAnswerRules;
+  #isStopped = false;
+
+  constructor({ zones, fallthrough }: FileOptions, dependencies: FileDependencies) {
+    this.#dependencies = dependencies;
+    this.#rules = findZoneAnswerRules(dependencies.restored);
+    const { clock, log } = dependencies;
+    this.#fence = new ItemFence({ source: 'zone-file', clock, log });
+    this.#notifies = new NotifyLog(log, clock);
+    this.#zones = new Map(
+      zones.map((plan) => [plan.origin, { plan, names: undefined, modified: 0, timer: undefined }]),
+    );
+    this.#fallthrough = new Set(fallthrough);
+    this.handler = {
+      name: 'file',
+      role: 'other',
+      questions: namesWithin(new Set(this.#zones.keys())),
+      answers: 'unchanged',
+      handle: (query, next) => this.#handle(query, next),
+    };
+  }
+
+  /** Reads the files. Their faults were reported when the Corefile was read. */
+  start(): void {
+    for (const zone of this.#zones.values()) {
+      this.#read(zone, undefined);
+      this.#lookAgain(zone);
+    }
+  }
+
+  origins(): Iterable<NameKey> {
+    return [...this.#zones].flatMap(([origin, { names }]) => (names === undefined ? [] : origin));
+  }
+
+  zoneAt(origin: NameKey): ZoneNames | undefined {
+    return this.#zones.get(origin)?.names;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const { timer } of this.#zones.values()) timer?.cancel();
+    this.#notifies.stop();
+  }
+
+  #lookAgain(zone: ZoneInFile): void {
+    const { clock } = this.#dependencies;
+    const { reload } = zone.plan;
+    if (reload === 0 || this.#isStopped) return;
+    zone.timer = clock.after(reload, () => {
+      this.#reload(zone);
+      this.#lookAgain(zone);
+    });
+  }
+
+  #reload(zone: ZoneInFile): void {
+    const { log } = this.#dependencies;
+    const { origin, path } = zone.plan;
+    const reading = this.#read(zone, zone.names?.serial);
+    if (reading.kind === 'missing')
+      log.error(`plugin/file: Failed to open zone "${origin}" in "${path}": ${reading.reason}`);
+    else if (reading.kind === 'faulty') log.error(`plugin/file: Parsing zone "${origin}": ${reading.reason}`);
+    else if (reading.kind === 'read') {
+      if (reading.warning !== undefined)
+        log.warn(`plugin/file: Zone "${origin}": ${reading.warning}. Begin the file with $TTL.`);
+      log.info(
+        `plugin/file: Successfully reloaded zone "${origin}" in "${path}" with ${reading.names.serial} SOA serial`,
+      );
+    }
+  }
+
+  /** @param serial the serial of an unchanged zone */
+  #read(zone: ZoneInFile, serial: number | undefined): ZoneReading {
+    const { restored } = this.#dependencies;
+    const { path } = zone.plan;
+    const reading = this.#fence.take(
+      () => path,
+      () => readZone(zone.plan, { serial, modified: zone.modified }, restored),
+    ) ?? { kind: 'faulty', reason: `file ${JSON.stringify(path)} cannot be read` };
+    if (reading.kind === 'missing') this.#fence.count('unreadable');
+    if (reading.kind === 'faulty') this.#fence.count('malformed');
+    if (reading.kind !== 'read') return reading;
+    zone.names = reading.names;
+    zone.modified = reading.modified;
+    this.#dependencies.onChange?.(zone.plan.origin);
+    return reading;
+  }
+
+  async #handle(query: Query, next: Next): Promise<Answer> {
+    const zone = this.#zoneOf(query.key);
+    if (zone === undefined) return refuseIfLast(await next(query), 'file');
+    if (query.header.opcode === OPCODE.NOTIFY) return dropNotify(query, zone.plan.origin, this.#notifies);
+    const { type } = query.question;
+    if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
+    if (zone.names === undefined) return { kind: 'servfail' };
+    const answer = await lookUpInZone(zone.names, query, this.#dependencies.chain, {
+      rules: this.#rules,
+      rotates: this.#dependencies.rotates(),
+    });
+    const isMissing =
+      answer.answers.length === 0 && (answer.result === 'nxdomain' || answer.result === 'nonterminal');
+    return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : presentZoneAnswer(answer);
+  }
+
+  #zoneOf(name: NameKey): ZoneInFile | undefined {
+    for (let at: NameKey | undefined = name; at !== undefined; at = parentOf(at)) {
+      const zone = this.#zones.get(at);
+      if (zone !== undefined) return zone;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * The data for a template: the question, the match, and more of the query if a template asks for it.
+ */
+import type { Variables } from '@portolan/corefile/expression/evaluate.ts';
+import type { Value } from '@portolan/corefile/expression/expression.ts';
+import { knownClassName, knownTypeName } from '@portolan/dns/mnemonics.ts';
+import { CLASS, type NameKey, TYPE } from '@portolan/dns/types.ts';
+import type { PatternGroups } from '@portolan/kernel/base/pattern.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import type { TemplateRule } from './options.ts';
+import type { TemplateMap, TemplateStruct, TemplateValue } from './text-template/values.ts';
+
+/** A pattern, and the parts of the name that it matched. */
+export interface TemplateMatch {
+  readonly source: string;
+  readonly groups: PatternGroups;
+  readonly groupNames: ReadonlyMap<string, number>;
+}
+
+/** What a rule found in a question. */
+export interface MatchedRule {
+  /** The zone of the rule that contains the name. */
+  readonly zone: NameKey;
+  readonly match: TemplateMatch;
+  /** The values of the rule's variables. */
+  readonly variables: Variables;
+}
+
+export function templateDataOf(
+  query: Query,
+  rule: TemplateRule,
+  { zone, match, variables }: MatchedRule,
+): TemplateStruct {
+  const { key } = query;
+  const { class: dnsClass, type } = classAndTypeOf(query, rule);
+  return {
+    kind: 'struct',
+    typeName: '*template.templateData',
+    fields: {
+      Zone: zone,
+      Name: key,
+      Regex: match.source,
+      Match: match.groups.map((group) => group ?? ''),
+      Group: groupsOf(match),
+      Class: dnsClass,
+      Type: type,
+      Message: () => messageOf(query),
+      Question: questionOf(query),
+      // Only answers of templates that name the client depend on the client.
+      Remote: () => query.dependOnClient().address,
+      Var: { kind: 'map', entries: new Map([...variables].map(([name, value]) => [name, shown(value)])) },
+      Meta: ([label]) => metadataOf(query, label),
+    },
+  };
+}
+
+/** In templates, as in Go, nil has no value. */
+function shown(value: Value): TemplateValue {
+  if (value === null) return undefined;
+  return typeof value === 'object' ? value.map(shown) : value;
+}
+
+/** The answer is not stored: facts may differ between clients. */
+function metadataOf(query: Query, label: TemplateValue): TemplateValue {
+  query.forbidStoring();
+  return typeof label === 'string' ? (query.metadata(label) ?? '') : '';
+}
+
+/** Names of the class and type, or empty strings. For questions for ANY, those of the rule. */
+export function classAndTypeOf(
+  { question }: Query,
+  rule: TemplateRule,
+): { readonly class: string; readonly type: string } {
+  const dnsClass = question.class === CLASS.ANY ? rule.class : question.class;
+  const type = question.type === TYPE.ANY ? rule.type : question.type;
+  return { class: knownClassName(dnsClass) ?? '', type: knownTypeName(type) ?? '' };
+}
+
+function groupsOf({ groups, groupNames }: TemplateMatch): TemplateMap {
+  const entries = new Map<string, TemplateValue>();
+  for (const [number, group] of groups.entries()) entries.set(String(number), group ?? '');
+  for (const [name, number] of groupNames) entries.set(name, groups[number] ?? '');
+  return { kind: 'map', entries };
+}
+
+function questionOf({ question }: Query): TemplateStruct {
+  return {
+    kind: 'struct',
+    typeName: '*dns.Question',
+    fields: { Name: question.name, Qtype: question.type, Qclass: question.class },
+  };
+}
+
+/** The answer is not stored: the header of the message differs between clients. */
+function messageOf(query: Query): TemplateStruct {
+  query.forbidStoring();
+  const { header } = query;
+  return {
+    kind: 'struct',
+    typeName: '*dns.Msg',
+    fields: {
+      Id: header.id,
+      Response: header.response,
+      Opcode: header.opcode,
+      Authoritative: header.authoritative,
+      Truncated: header.truncated,
+      RecursionDesired: header.recursionDesired,
+      RecursionAvailable: header.recursionAvailable,
+      AuthenticatedData: header.authenticData,
+      CheckingDisabled: header.checkingDisabled,
+      Rcode: header.rcode,
+      Question: [questionOf(query)],
+    },
+  };
+}

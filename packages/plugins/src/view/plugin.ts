@@ -1,0 +1,63 @@
+/**
+ * `view`: a server block that is only for some queries. Source: plugin/view of CoreDNS 1.14.7.
+ */
+import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
+import { readExpression } from '@portolan/corefile/expression/check-expression.ts';
+import { type Expression, ExpressionError } from '@portolan/corefile/expression/expression.ts';
+import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
+import { rangesOf, truthFor } from './client-classes.ts';
+import { createViewTest } from './judge-view.ts';
+import type { ViewOptions } from './options.ts';
+import { QUERY_FUNCTIONS } from './query-functions.ts';
+
+/** `view NAME { expr EXPRESSION }`. The listener group judges the conditions, before it chooses the block. */
+export const view = definePlugin({
+  name: 'view',
+  syntax: ['view NAME {\n    expr EXPRESSION\n}'],
+  read(cursor): ViewOptions {
+    let name = '';
+    const conditions: Expression[] = [];
+    cursor.onlyUse(() => {
+      [name = ''] = cursor.remainingBetween(1, 1);
+      cursor.properties({ expr: () => conditions.push(readCondition(cursor)) });
+    });
+    return { name, conditions };
+  },
+  create: (options) => ({
+    choice: {
+      accepts: createViewTest(options),
+      ranges: rangesOf([options]),
+      truthFor: (range) => truthFor(options, range),
+    },
+    handler: {
+      name: 'view',
+      role: 'other',
+      questions: NO_QUESTIONS,
+      answers: 'unchanged',
+      handle: (query, next) => next(query),
+    },
+  }),
+});
+
+/** Labels of plugins that do not describe their queries. */
+const UNKNOWN_LABEL = /\bmetadata\(\s*(['"])((?:geoip|tsig|rewrite|dnssec)\/[^'"]*)\1\s*\)/;
+
+function readCondition(cursor: DirectiveCursor): Expression {
+  const text = cursor.remainingArguments().join(' ');
+  const [, , label] = UNKNOWN_LABEL.exec(text) ?? [];
+  if (label !== undefined)
+    throw cursor.bareError(
+      `the metadata ${label} is not built into Portolan`,
+      "Choose the block by the client's address, as in incidr(client_ip(), '10.1.0.0/16').",
+    );
+  try {
+    return readExpression(text, QUERY_FUNCTIONS);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    throw cursor.ownError(
+      error.message,
+      "Write an expression with a truth value, as in incidr(client_ip(), '10.0.0.0/8') && type() == 'A'.",
+    );
+  }
+}
