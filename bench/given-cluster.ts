@@ -2,8 +2,8 @@
  * The cluster of the kubeconfig file in `KUBECONFIG`: reads it, and changes it in a namespace of its own.
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
-import { findCluster } from '../src/kube/api/connection/find-cluster.ts';
-import type { Connection } from '../src/kube/api/connection/types.ts';
+import { findCluster } from '@portolan/kubernetes/api/connection/find-cluster.ts';
+import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
 import type { KubernetesObject } from '../test/api-server/object-store.ts';
 import { type ClusterService, nameOf } from './cluster.ts';
 import { serviceObject, sliceObject } from './kubernetes-objects.ts';

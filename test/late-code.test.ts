@@ -9,8 +9,8 @@ const PACKAGES = ['yaml', 'jsep', 're2js', 'https-proxy-agent', 'socks-proxy-age
 /** A cache of a node has no cluster, so it needs neither TLS nor HTTP connections of its own. */
 const OF_CLUSTERS = [
   'node:https',
-  'src/kube/api/connection/http-connection.ts',
-  'src/kube/publish/cluster.ts',
+  'packages/kubernetes/src/api/connection/http-connection.ts',
+  'packages/kubernetes/src/publish/cluster.ts',
 ];
 
 const LATE: readonly (readonly [command: string, late: readonly string[]])[] = [

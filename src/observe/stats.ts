@@ -8,10 +8,10 @@ import type { TcpCounts } from '@portolan/kernel/listen/tcp.ts';
 import type { UdpCounts } from '@portolan/kernel/listen/udp-listener.ts';
 import type { QueryCounts } from '@portolan/kernel/table/counter-sums.ts';
 import type { TableStatistics } from '@portolan/kernel/table/writer.ts';
-import type { WatchStats } from '../kube/api/list-watch/state.ts';
+import type { WatchStats } from '@portolan/kubernetes/api/list-watch/state.ts';
+import type { SnapshotStats } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
 import type { Finding } from '../reasons/finding.ts';
 import type { EtcdStats } from '../sources/etcd/etcd-source.ts';
-import type { SnapshotStats } from '../sources/snapshot/snapshot-keeper.ts';
 import type { DropCounts } from './http-connections.ts';
 
 export interface Stats {

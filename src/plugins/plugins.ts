@@ -1,6 +1,12 @@
 /**
  * The list of all plugins: one line for each folder. A Corefile may name those that have a directive.
  */
+
+export { autopath } from '@portolan/kubernetes/plugins/autopath/plugin.ts';
+export { federations } from '@portolan/kubernetes/plugins/federations/plugin.ts';
+export { k8s_external } from '@portolan/kubernetes/plugins/k8s_external/plugin.ts';
+export { kubernetai } from '@portolan/kubernetes/plugins/kubernetai/plugin.ts';
+export { kubernetes } from '@portolan/kubernetes/plugins/kubernetes/plugin.ts';
 export { acl } from '@portolan/plugins/acl/plugin.ts';
 export { aliases } from '@portolan/plugins/aliases/plugin.ts';
 export { any } from '@portolan/plugins/any/plugin.ts';
@@ -48,10 +54,5 @@ export { transfer } from '@portolan/plugins/transfer/plugin.ts';
 export { tsig } from '@portolan/plugins/tsig/plugin.ts';
 export { view } from '@portolan/plugins/view/plugin.ts';
 export { whoami } from '@portolan/plugins/whoami/plugin.ts';
-export { autopath } from './autopath/plugin.ts';
 export { etcd } from './etcd/plugin.ts';
-export { federations } from './federations/plugin.ts';
-export { k8s_external } from './k8s_external/plugin.ts';
-export { kubernetai } from './kubernetai/plugin.ts';
-export { kubernetes } from './kubernetes/plugin.ts';
 export { portolan } from './portolan/plugin.ts';

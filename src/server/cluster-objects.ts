@@ -4,15 +4,15 @@
 import type { Timer } from '@portolan/kernel/base/clock.ts';
 import { formatDuration, formatElapsed } from '@portolan/kernel/base/duration.ts';
 import type { Engine } from '@portolan/kernel/engine/engine.ts';
+import type { ClusterSinks } from '@portolan/kubernetes/api/list-watch/cluster-watch.ts';
+import type { WatchStats } from '@portolan/kubernetes/api/list-watch/state.ts';
+import { FederationZones } from '@portolan/kubernetes/plugins/federations/federation-zones.ts';
+import { keepSnapshot, restoreSnapshot } from '@portolan/kubernetes/plugins/kubernetes/kept-snapshot.ts';
+import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
+import { followedNode } from '@portolan/kubernetes/publish/nodes-use.ts';
+import type { SnapshotKeeper } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
 import type { ClusterObjectsPlan } from '../config/server/server-plan.ts';
-import type { ClusterSinks } from '../kube/api/list-watch/cluster-watch.ts';
-import type { WatchStats } from '../kube/api/list-watch/state.ts';
-import type { Cluster } from '../kube/publish/cluster.ts';
-import { followedNode } from '../kube/publish/nodes-use.ts';
 import type { Stats } from '../observe/stats.ts';
-import { FederationZones } from '../plugins/federations/federation-zones.ts';
-import { keepSnapshot, restoreSnapshot } from '../plugins/kubernetes/kept-snapshot.ts';
-import type { SnapshotKeeper } from '../sources/snapshot/snapshot-keeper.ts';
 import type { Dependencies, Following, ObjectSource, SourceStatus } from './object-source.ts';
 
 export class ClusterObjects {

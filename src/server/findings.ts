@@ -4,9 +4,9 @@
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
+import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
+import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
 import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
-import type { Cluster } from '../kube/publish/cluster.ts';
-import { clustersIn } from '../plugins/kubernetes/inspected-cluster.ts';
 import { SERVER_CHECKS } from '../reasons/checks/server-checks.ts';
 import { type Finding, runChecks, type ServerEvidence } from '../reasons/finding.ts';
 import type { ForeignDomains } from './foreign-domains.ts';

@@ -4,22 +4,31 @@
 import { resolve } from 'node:path';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
-import type { ObjectsPlan } from '../config/server/server-plan.ts';
-import { findCluster, type NoCluster } from '../kube/api/connection/find-cluster.ts';
-import type { Connection } from '../kube/api/connection/types.ts';
-import { type ApiAccess, makeApiAccess } from '../kube/api/list-watch/api-access.ts';
-import { findClusterIdentity } from '../kube/api/list-watch/cluster-identity.ts';
+import { findCluster, type NoCluster } from '@portolan/kubernetes/api/connection/find-cluster.ts';
+import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
+import { type ApiAccess, makeApiAccess } from '@portolan/kubernetes/api/list-watch/api-access.ts';
+import { findClusterIdentity } from '@portolan/kubernetes/api/list-watch/cluster-identity.ts';
 import {
   type ClusterSinks,
   ClusterWatch,
   type ObjectSelection,
-} from '../kube/api/list-watch/cluster-watch.ts';
-import { followConfigMap, followNodeRanges, followNodes } from '../kube/api/list-watch/further-kinds.ts';
-import type { Follower, KindStatus } from '../kube/api/list-watch/reflector.ts';
-import type { WatchState, WatchStats } from '../kube/api/list-watch/state.ts';
-import type { ConfigMapObject, NodeObject, NodeRangesObject, ObjectSink } from '../kube/objects/objects.ts';
+} from '@portolan/kubernetes/api/list-watch/cluster-watch.ts';
+import {
+  followConfigMap,
+  followNodeRanges,
+  followNodes,
+} from '@portolan/kubernetes/api/list-watch/further-kinds.ts';
+import type { Follower, KindStatus } from '@portolan/kubernetes/api/list-watch/reflector.ts';
+import type { WatchState, WatchStats } from '@portolan/kubernetes/api/list-watch/state.ts';
+import type { ManifestSource } from '@portolan/kubernetes/manifests/manifest-source.ts';
+import type {
+  ConfigMapObject,
+  NodeObject,
+  NodeRangesObject,
+  ObjectSink,
+} from '@portolan/kubernetes/objects/objects.ts';
+import type { ObjectsPlan } from '../config/server/server-plan.ts';
 import type { ManifestStats } from '../observe/stats.ts';
-import type { ManifestSource } from '../sources/manifests/manifest-source.ts';
 
 /** The inputs of a source from the process environment. */
 export interface Dependencies {
@@ -197,7 +206,7 @@ class FolderOfManifests implements ObjectSource {
 
   async start(sinks: ClusterSinks): Promise<void> {
     // Loaded late: a server with an API server does not need the memory of a YAML parser.
-    const { ManifestSource } = await import('../sources/manifests/manifest-source.ts');
+    const { ManifestSource } = await import('@portolan/kubernetes/manifests/manifest-source.ts');
     this.#source = new ManifestSource({
       folder: this.name,
       allowEmpty: this.#allowEmpty,

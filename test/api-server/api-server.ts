@@ -14,7 +14,7 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
-import { encodeBody } from '../../src/kube/testing/protobuf-encoding.ts';
+import { encodeBody } from '@portolan/kubernetes/testing/protobuf-encoding.ts';
 import { type Access, identify, mayDo } from './access.ts';
 import { findByKind, findByPlural, servedByDefault } from './catalog.ts';
 import { describePath } from './discovery.ts';

@@ -2,7 +2,7 @@
  * One open watch: initial events, the history since a resource version, then events as they come, bookmarks, the end.
  */
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
-import { encodeFrame } from '../../src/kube/testing/protobuf-encoding.ts';
+import { encodeFrame } from '@portolan/kubernetes/testing/protobuf-encoding.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { makeFilter } from './list.ts';
 import type { ObjectStore, StoredObject, StoreEvent } from './object-store.ts';

@@ -2,10 +2,10 @@
  * Every recorded decision of cluster-proportional-autoscaler, from nodes and a ConfigMap to replicas or an error, and the few
  * intended differences.
  */
+import { countNodes } from '@portolan/kubernetes/objects/node-counts.ts';
+import { trimNodeCapacity } from '@portolan/kubernetes/objects/trim/trim-node-capacity.ts';
 import { describe, expect, it } from 'vitest';
 import { ParametersError, readParameters } from '../../src/config/autoscaler/parameters.ts';
-import { countNodes } from '../../src/kube/objects/node-counts.ts';
-import { trimNodeCapacity } from '../../src/kube/objects/trim/trim-node-capacity.ts';
 import { decideReplicas } from '../../src/roles/autoscaler/decide.ts';
 import { matchesLabels } from '../api-server/selector.ts';
 import { readRecording, readRecordingHeader } from '../support/recordings.ts';

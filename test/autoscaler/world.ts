@@ -5,11 +5,11 @@ import { writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.t
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { fixedBytes } from '@portolan/kubernetes/api/connection/byte-source.ts';
+import { HttpConnection } from '@portolan/kubernetes/api/connection/http-connection.ts';
 import { onTestFinished } from 'vitest';
 import { readAutoscalerFlags } from '../../src/config/autoscaler/autoscaler-flags.ts';
 import type { AutoscalerPlan } from '../../src/config/autoscaler/autoscaler-plan.ts';
-import { fixedBytes } from '../../src/kube/api/connection/byte-source.ts';
-import { HttpConnection } from '../../src/kube/api/connection/http-connection.ts';
 import { Autoscaler } from '../../src/roles/autoscaler/autoscaler.ts';
 import { ApiServerDouble, type ApiServerOptions, type RecordedRequest } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';

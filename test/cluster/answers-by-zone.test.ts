@@ -3,16 +3,16 @@
  * of the rules says.
  */
 import { type Message, RCODE, TYPE } from '@portolan/dns/types.ts';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import type {
   EndpointAddress,
   EndpointsObject,
   NodeRangesObject,
   ServiceObject,
   ServicePort,
-} from '../../src/kube/objects/objects.ts';
-import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
+} from '@portolan/kubernetes/objects/objects.ts';
+import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { recordMessage } from '../golden/recorded-answer.ts';
 
 const HTTP: ServicePort = { name: 'http', protocol: 'TCP', port: 80 };

@@ -3,22 +3,22 @@
  * and interrupted lists.
  */
 import { TYPE } from '@portolan/dns/types.ts';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import {
   type ClusterObject,
   keyOfObject,
   type ObjectKey,
   type ObjectKind,
-} from '../../src/kube/objects/objects.ts';
+} from '@portolan/kubernetes/objects/objects.ts';
+import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import {
   arbitraryEndpoints,
   arbitraryNamespace,
   arbitraryPod,
   arbitraryQuestionName,
   arbitraryService,
-} from '../../src/kube/testing/arbitrary-objects.ts';
-import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
+} from '@portolan/kubernetes/testing/arbitrary-objects.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { recordMessage } from '../golden/recorded-answer.ts';
 
 const KINDS = ['Service', 'Endpoints', 'Namespace', 'Pod'] as const;

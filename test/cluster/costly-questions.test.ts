@@ -9,10 +9,10 @@ import { QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
 import { composeRecords } from '@portolan/kernel/records/cluster-composer.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { VERDICT } from '@portolan/kernel/table/types.ts';
+import type { EndpointsObject } from '@portolan/kubernetes/objects/objects.ts';
+import { AskableCluster } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { EndpointsObject } from '../../src/kube/objects/objects.ts';
-import { AskableCluster } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 const SLICES = 40;

@@ -2,9 +2,9 @@
  * SRV answers that are cut begin at a random endpoint, so that no endpoint of a service is always left out.
  */
 import { type Message, TYPE } from '@portolan/dns/types.ts';
+import type { EndpointsObject, ServiceObject } from '@portolan/kubernetes/objects/objects.ts';
+import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import { describe, expect, it } from 'vitest';
-import type { EndpointsObject, ServiceObject } from '../../src/kube/objects/objects.ts';
-import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 const SERVICE: ServiceObject = {

@@ -2,10 +2,14 @@
  * The index of a large service after any edits of its slices leads where the index of a service that was listed at once leads.
  */
 import { TYPE } from '@portolan/dns/types.ts';
+import type {
+  EndpointAddress,
+  EndpointsObject,
+  ServiceObject,
+} from '@portolan/kubernetes/objects/objects.ts';
+import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { EndpointAddress, EndpointsObject, ServiceObject } from '../../src/kube/objects/objects.ts';
-import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;

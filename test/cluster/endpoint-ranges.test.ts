@@ -2,10 +2,14 @@
  * Endpoints of services without a selector have reverse names only in the ranges of pods and nodes, where these are known.
  */
 import { RCODE, TYPE } from '@portolan/dns/types.ts';
+import type {
+  EndpointsObject,
+  NodeRangesObject,
+  ServiceObject,
+} from '@portolan/kubernetes/objects/objects.ts';
+import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { EndpointsObject, NodeRangesObject, ServiceObject } from '../../src/kube/objects/objects.ts';
-import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 const RANGES = [

@@ -3,10 +3,10 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { TYPE } from '@portolan/dns/types.ts';
+import type { EndpointsObject, ServiceObject } from '@portolan/kubernetes/objects/objects.ts';
+import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import type { EndpointsObject, ServiceObject } from '../../src/kube/objects/objects.ts';
-import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;

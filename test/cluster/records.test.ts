@@ -2,11 +2,11 @@
  * The records of a cluster as a snapshot: what it gives back, and what damaged octets do.
  */
 import { TYPE } from '@portolan/dns/types.ts';
+import { keyOfObject } from '@portolan/kubernetes/objects/objects.ts';
+import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
+import { arbitraryObjects, LIKELY_NAMES } from '@portolan/kubernetes/testing/arbitrary-objects.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keyOfObject } from '../../src/kube/objects/objects.ts';
-import { arbitraryObjects, LIKELY_NAMES } from '../../src/kube/testing/arbitrary-objects.ts';
-import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 
 const TYPES = [TYPE.A, TYPE.AAAA, TYPE.SRV, TYPE.CNAME, TYPE.PTR];

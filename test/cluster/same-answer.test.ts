@@ -2,14 +2,14 @@
  * The table and the plain chain give the same answer, for any cluster and any question.
  */
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import {
   arbitraryObjects,
   arbitraryQuestionName,
   LIKELY_NAMES,
-} from '../../src/kube/testing/arbitrary-objects.ts';
-import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
+} from '@portolan/kubernetes/testing/arbitrary-objects.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { recordMessage } from '../golden/recorded-answer.ts';
 
 const { A, AAAA, SRV, CNAME, PTR, TXT, NS, SOA, ANY } = TYPE;

@@ -3,8 +3,8 @@
  * them as endpoints. Their forward answers stay.
  */
 import { RCODE, TYPE } from '@portolan/dns/types.ts';
+import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import { describe, expect, it } from 'vitest';
-import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 const METADATA = '254.169.254.169.in-addr.arpa.';

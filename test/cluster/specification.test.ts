@@ -2,13 +2,13 @@
  * The Kubernetes DNS specification 1.1.0, section by section, beyond what the recorded cluster has.
  */
 import { typeOf } from '@portolan/dns/mnemonics.ts';
-import { describe, expect, it } from 'vitest';
-import type { EndpointsObject, ServiceObject, ServicePort } from '../../src/kube/objects/objects.ts';
+import type { EndpointsObject, ServiceObject, ServicePort } from '@portolan/kubernetes/objects/objects.ts';
 import {
   AskableCluster,
   type DialectName,
   question,
-} from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
+} from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
+import { describe, expect, it } from 'vitest';
 import { recordMessage } from '../golden/recorded-answer.ts';
 
 const http: ServicePort = { name: 'http', protocol: 'TCP', port: 80 };

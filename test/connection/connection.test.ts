@@ -9,9 +9,9 @@ import { gzipSync } from 'node:zlib';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { fixedBytes } from '@portolan/kubernetes/api/connection/byte-source.ts';
+import { HttpConnection } from '@portolan/kubernetes/api/connection/http-connection.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { fixedBytes } from '../../src/kube/api/connection/byte-source.ts';
-import { HttpConnection } from '../../src/kube/api/connection/http-connection.ts';
 import { startHttpProxy, startSocksProxy, type TestProxy } from '../support/proxies.ts';
 import { ask, connect, kubeconfig, readAll, startServer } from './harness.ts';
 

@@ -2,14 +2,14 @@
  * Clusters to find: servers, kubeconfigs, and requests through the connections found.
  */
 import { readFileSync } from 'node:fs';
-import { onTestFinished } from 'vitest';
-import { stringify } from 'yaml';
 import {
   type FindClusterOptions,
   findCluster,
   type NoCluster,
-} from '../../src/kube/api/connection/find-cluster.ts';
-import type { ApiResponse, Connection } from '../../src/kube/api/connection/types.ts';
+} from '@portolan/kubernetes/api/connection/find-cluster.ts';
+import type { ApiResponse, Connection } from '@portolan/kubernetes/api/connection/types.ts';
+import { onTestFinished } from 'vitest';
+import { stringify } from 'yaml';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 

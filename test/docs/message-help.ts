@@ -268,7 +268,7 @@ export interface ReadinessText {
 }
 
 const READINESS = 'src/server/readiness.ts';
-const STATE = 'src/kube/api/list-watch/state.ts';
+const STATE = 'packages/kubernetes/src/api/list-watch/state.ts';
 
 /** The bodies of `/readyz`. */
 export const READINESS_TEXTS: readonly ReadinessText[] = [
@@ -324,7 +324,7 @@ export const READINESS_TEXTS: readonly ReadinessText[] = [
   },
   {
     text: 'manifests: cannot be read: FILE',
-    from: ['src/sources/manifests/manifest-source.ts', 'cannot be read'],
+    from: ['packages/kubernetes/src/manifests/manifest-source.ts', 'cannot be read'],
     help: 'The file is bad. The log names line and reason.',
   },
   {

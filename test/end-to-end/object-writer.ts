@@ -5,11 +5,11 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
-import { authenticate } from '../../src/kube/api/connection/authentication.ts';
-import { loadClientNode } from '../../src/kube/api/connection/client-node-credentials.ts';
-import { readCluster } from '../../src/kube/api/connection/kubeconfig-cluster.ts';
-import { readKubeconfigs } from '../../src/kube/api/connection/kubeconfig-file.ts';
-import type { ConnectionSettings } from '../../src/kube/api/connection/settings.ts';
+import { authenticate } from '@portolan/kubernetes/api/connection/authentication.ts';
+import { loadClientNode } from '@portolan/kubernetes/api/connection/client-node-credentials.ts';
+import { readCluster } from '@portolan/kubernetes/api/connection/kubeconfig-cluster.ts';
+import { readKubeconfigs } from '@portolan/kubernetes/api/connection/kubeconfig-file.ts';
+import type { ConnectionSettings } from '@portolan/kubernetes/api/connection/settings.ts';
 import { type CatalogEntry, findByKind } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 

@@ -25,6 +25,9 @@ import {
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import { VERDICT } from '@portolan/kernel/table/types.ts';
+import type { ClusterObject } from '@portolan/kubernetes/objects/objects.ts';
+import { ProcessCluster } from '@portolan/kubernetes/plugins/kubernetes/process-cluster.ts';
+import { findDialect } from '@portolan/kubernetes/publish/find-dialect.ts';
 import type { LocalNamesOptions } from '@portolan/plugins/local-names/options.ts';
 import type { RuleAction } from '@portolan/plugins/local-names/question-rules.ts';
 import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
@@ -39,9 +42,6 @@ import {
   writeLocalNames,
   writePlainEngine,
 } from '../../src/config/server/plain-block.ts';
-import type { ClusterObject } from '../../src/kube/objects/objects.ts';
-import { findDialect } from '../../src/kube/publish/find-dialect.ts';
-import { ProcessCluster } from '../../src/plugins/kubernetes/process-cluster.ts';
 import { ScriptedUpstream } from '../resolver/scripted-upstream.ts';
 import '../support/load-all-plugins.ts';
 

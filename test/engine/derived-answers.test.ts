@@ -13,6 +13,9 @@ import { SERVE_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts
 import { DEFAULT_FORWARD_PLAN } from '@portolan/kernel/forward/forward-plan.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import { VERDICT } from '@portolan/kernel/table/types.ts';
+import type { ServiceObject } from '@portolan/kubernetes/objects/objects.ts';
+import { ProcessCluster } from '@portolan/kubernetes/plugins/kubernetes/process-cluster.ts';
+import { findDialect } from '@portolan/kubernetes/publish/find-dialect.ts';
 import type { LocalNamesOptions } from '@portolan/plugins/local-names/options.ts';
 import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
 import fc from 'fast-check';
@@ -24,9 +27,6 @@ import {
   writeLocalNames,
   writePlainEngine,
 } from '../../src/config/server/plain-block.ts';
-import type { ServiceObject } from '../../src/kube/objects/objects.ts';
-import { findDialect } from '../../src/kube/publish/find-dialect.ts';
-import { ProcessCluster } from '../../src/plugins/kubernetes/process-cluster.ts';
 import '../support/load-all-plugins.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));

@@ -16,6 +16,8 @@ import { makePlugin } from '@portolan/kernel/contract/plugin-use.ts';
 import type { Engine } from '@portolan/kernel/engine/engine.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import { mapUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
+import type { ServiceObject } from '@portolan/kubernetes/objects/objects.ts';
+import { ProcessCluster } from '@portolan/kubernetes/plugins/kubernetes/process-cluster.ts';
 import { forward as forwardPlugin } from '@portolan/plugins/forward/plugin.ts';
 import { LocalNamesPlugin } from '@portolan/plugins/local-names/local-names.ts';
 import { expect, it, onTestFinished } from 'vitest';
@@ -34,9 +36,7 @@ import { optionsIn, withOptions } from '../../src/config/server/testing/with-opt
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
-import type { ServiceObject } from '../../src/kube/objects/objects.ts';
 import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
-import { ProcessCluster } from '../../src/plugins/kubernetes/process-cluster.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { startEtcd } from '../etcd/etcd-server.ts';

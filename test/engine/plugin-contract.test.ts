@@ -10,6 +10,7 @@ import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { covers } from '@portolan/kernel/chain/match.ts';
 import { addresses, CLIENT, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
+import { createAutopathHandler } from '@portolan/kubernetes/plugins/autopath/autopath.ts';
 import { Acl } from '@portolan/plugins/acl/acl.ts';
 import { createAnyHandler } from '@portolan/plugins/any/any.ts';
 import { createCancelHandler } from '@portolan/plugins/cancel/plugin.ts';
@@ -23,7 +24,6 @@ import { createTemplateHandler } from '@portolan/plugins/template/template.ts';
 import { TextTemplate } from '@portolan/plugins/template/text-template/text-template.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createAutopathHandler } from '../../src/plugins/autopath/autopath.ts';
 
 const NAMES = [
   'a.example.',

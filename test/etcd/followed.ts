@@ -13,9 +13,9 @@ import { makeQuery as makeHandlerQuery, told } from '@portolan/kernel/chain/test
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS } from '@portolan/kernel/table/types.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import type { SnapshotSettings } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
 import { onTestFinished } from 'vitest';
 import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
-import type { SnapshotSettings } from '../../src/sources/snapshot/snapshot-keeper.ts';
 import type { EtcdCluster } from './etcd-server.ts';
 import { showHandler } from './show-handler.ts';
 

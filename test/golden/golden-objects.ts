@@ -2,8 +2,8 @@
  * The objects of the recorded answers.
  */
 import { readFileSync } from 'node:fs';
-import type { ClusterObject } from '../../src/kube/objects/objects.ts';
-import { parseManifest } from '../../src/sources/manifests/parse-manifest.ts';
+import { parseManifest } from '@portolan/kubernetes/manifests/parse-manifest.ts';
+import type { ClusterObject } from '@portolan/kubernetes/objects/objects.ts';
 
 /** What the recorder's cluster had besides the objects of the file. */
 const GIVEN: readonly ClusterObject[] = [

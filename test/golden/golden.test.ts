@@ -7,12 +7,12 @@ import { type Message, RCODE } from '@portolan/dns/types.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { namesWithin } from '@portolan/kernel/chain/match.ts';
-import { beforeAll, describe, expect, it } from 'vitest';
 import {
   AskableCluster,
   type DialectName,
   question,
-} from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
+} from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { goldenObjects } from './golden-objects.ts';
 import { KNOWN_DIFFERENCES, type KnownDifference } from './known-differences.ts';
 import {

@@ -4,7 +4,7 @@
  * Each difference has its questions and the right answer. The first match counts.
  */
 import type { DeviationId } from '@portolan/kernel/deviations/table.ts';
-import type { DialectName } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
+import type { DialectName } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import type { RecordedAnswer } from './recorded-answer.ts';
 
 export interface KnownDifference {

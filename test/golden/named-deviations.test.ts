@@ -2,8 +2,8 @@
  * Comparisons of two servers name each difference from the recorded answers by the row of the documentation that it falls under.
  */
 import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { type DescribedReply, describeReply } from '../../src/roles/compare/described-reply.ts';
 import { judgeMessages, maskOwn } from '../../src/roles/compare/judge-replies.ts';
 import { findDeviation } from '../../src/roles/compare/known-deviations.ts';

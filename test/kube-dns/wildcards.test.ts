@@ -5,9 +5,9 @@
 import { parseAddress } from '@portolan/dns/address.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { RCODE, TYPE } from '@portolan/dns/types.ts';
+import type { CacheNode } from '@portolan/kubernetes/dialects/kube-dns/cache-node.ts';
+import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import { describe, expect, it } from 'vitest';
-import type { CacheNode } from '../../src/kube/dialects/kube-dns/cache-node.ts';
-import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { goldenObjects } from '../golden/golden-objects.ts';
 
 const ANY = '*';

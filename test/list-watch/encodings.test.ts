@@ -1,21 +1,21 @@
 /**
  * Recordings of a real API server 1.31 in both encodings give the same objects, events and refusals.
  */
+import { failureOf } from '@portolan/kubernetes/api/list-watch/failure.ts';
+import { ListReader } from '@portolan/kubernetes/api/list-watch/list-reader.ts';
+import { readWatchEvent, readWatchFrame } from '@portolan/kubernetes/api/list-watch/watch-event.ts';
+import { trimConfigMap } from '@portolan/kubernetes/objects/trim/trim-config-map.ts';
+import { trimEndpointSlice } from '@portolan/kubernetes/objects/trim/trim-endpoint-slice.ts';
+import { trimEndpoints } from '@portolan/kubernetes/objects/trim/trim-endpoints.ts';
+import { trimNamespace } from '@portolan/kubernetes/objects/trim/trim-namespace.ts';
+import { trimNode } from '@portolan/kubernetes/objects/trim/trim-node.ts';
+import { trimWholePod } from '@portolan/kubernetes/objects/trim/trim-pod.ts';
+import { trimService } from '@portolan/kubernetes/objects/trim/trim-service.ts';
+import { readObject } from '@portolan/kubernetes/protobuf/envelope.ts';
+import { FrameSplitter } from '@portolan/kubernetes/protobuf/frame-splitter.ts';
+import { ProtobufListReader } from '@portolan/kubernetes/protobuf/protobuf-list-reader.ts';
+import { encodeBody } from '@portolan/kubernetes/testing/protobuf-encoding.ts';
 import { describe, expect, test } from 'vitest';
-import { failureOf } from '../../src/kube/api/list-watch/failure.ts';
-import { ListReader } from '../../src/kube/api/list-watch/list-reader.ts';
-import { readWatchEvent, readWatchFrame } from '../../src/kube/api/list-watch/watch-event.ts';
-import { trimConfigMap } from '../../src/kube/objects/trim/trim-config-map.ts';
-import { trimEndpointSlice } from '../../src/kube/objects/trim/trim-endpoint-slice.ts';
-import { trimEndpoints } from '../../src/kube/objects/trim/trim-endpoints.ts';
-import { trimNamespace } from '../../src/kube/objects/trim/trim-namespace.ts';
-import { trimNode } from '../../src/kube/objects/trim/trim-node.ts';
-import { trimWholePod } from '../../src/kube/objects/trim/trim-pod.ts';
-import { trimService } from '../../src/kube/objects/trim/trim-service.ts';
-import { readObject } from '../../src/kube/protobuf/envelope.ts';
-import { FrameSplitter } from '../../src/kube/protobuf/frame-splitter.ts';
-import { ProtobufListReader } from '../../src/kube/protobuf/protobuf-list-reader.ts';
-import { encodeBody } from '../../src/kube/testing/protobuf-encoding.ts';
 import { readRecording } from '../support/recordings.ts';
 
 interface Recorded {

@@ -4,14 +4,14 @@
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { fixedBytes } from '@portolan/kubernetes/api/connection/byte-source.ts';
+import { HttpConnection } from '@portolan/kubernetes/api/connection/http-connection.ts';
+import { makeApiAccess } from '@portolan/kubernetes/api/list-watch/api-access.ts';
+import { followConfigMap, followNodes } from '@portolan/kubernetes/api/list-watch/further-kinds.ts';
+import type { Follower } from '@portolan/kubernetes/api/list-watch/reflector.ts';
+import { ConfigMapSink } from '@portolan/kubernetes/objects/config-map-sink.ts';
+import { NodePlaces } from '@portolan/kubernetes/objects/node-places.ts';
 import { afterEach, describe, expect, test } from 'vitest';
-import { fixedBytes } from '../../src/kube/api/connection/byte-source.ts';
-import { HttpConnection } from '../../src/kube/api/connection/http-connection.ts';
-import { makeApiAccess } from '../../src/kube/api/list-watch/api-access.ts';
-import { followConfigMap, followNodes } from '../../src/kube/api/list-watch/further-kinds.ts';
-import type { Follower } from '../../src/kube/api/list-watch/reflector.ts';
-import { ConfigMapSink } from '../../src/kube/objects/config-map-sink.ts';
-import { NodePlaces } from '../../src/kube/objects/node-places.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 

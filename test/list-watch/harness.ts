@@ -4,17 +4,17 @@
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { HttpConnection } from '../../src/kube/api/connection/http-connection.ts';
-import type { ConnectionSettings } from '../../src/kube/api/connection/settings.ts';
-import { ClusterWatch, type ClusterWatchOptions } from '../../src/kube/api/list-watch/cluster-watch.ts';
-import type { KindStatus } from '../../src/kube/api/list-watch/reflector.ts';
+import { HttpConnection } from '@portolan/kubernetes/api/connection/http-connection.ts';
+import type { ConnectionSettings } from '@portolan/kubernetes/api/connection/settings.ts';
+import { ClusterWatch, type ClusterWatchOptions } from '@portolan/kubernetes/api/list-watch/cluster-watch.ts';
+import type { KindStatus } from '@portolan/kubernetes/api/list-watch/reflector.ts';
 import type {
   EndpointsObject,
   NamespaceObject,
   PodObject,
   ServiceObject,
-} from '../../src/kube/objects/objects.ts';
-import { MemorySink } from '../../src/kube/testing/memory-sink.ts';
+} from '@portolan/kubernetes/objects/objects.ts';
+import { MemorySink } from '@portolan/kubernetes/testing/memory-sink.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 

@@ -1,8 +1,8 @@
 /**
  * List and watch without faults.
  */
+import { fixedBytes } from '@portolan/kubernetes/api/connection/byte-source.ts';
 import { afterEach, describe, expect, test } from 'vitest';
-import { fixedBytes } from '../../src/kube/api/connection/byte-source.ts';
 import { kubeDnsRules } from '../api-server/access.ts';
 import { endpoints, Harness, type HarnessOptions, namespace, pod, service, slice } from './harness.ts';
 

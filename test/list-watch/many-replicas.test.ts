@@ -5,15 +5,15 @@
  * Each follower is the retry policy itself. The server is a model that answers a fixed number of requests a second, refuses
  * others with `429` and `Retry-After: 1`, and has lost its history (`410` for the first watch).
  */
-import { describe, expect, test } from 'vitest';
-import type { Failure } from '../../src/kube/api/list-watch/failure.ts';
+import type { Failure } from '@portolan/kubernetes/api/list-watch/failure.ts';
 import {
   decideRetry,
   firstTry,
   type Outcome,
   type RetryMemory,
-} from '../../src/kube/api/list-watch/retry-policy.ts';
-import { defaultTiming } from '../../src/kube/api/list-watch/timing.ts';
+} from '@portolan/kubernetes/api/list-watch/retry-policy.ts';
+import { defaultTiming } from '@portolan/kubernetes/api/list-watch/timing.ts';
+import { describe, expect, test } from 'vitest';
 
 const REPLICAS = 5_000;
 const KINDS = 3;

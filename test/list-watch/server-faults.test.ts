@@ -1,9 +1,9 @@
 /**
  * List and watch with a server that has changed: it is down, was restored, refuses, or requires other credentials.
  */
+import { fixedBytes } from '@portolan/kubernetes/api/connection/byte-source.ts';
+import type { ByteSource } from '@portolan/kubernetes/api/connection/settings.ts';
 import { afterEach, describe, expect, test } from 'vitest';
-import { fixedBytes } from '../../src/kube/api/connection/byte-source.ts';
-import type { ByteSource } from '../../src/kube/api/connection/settings.ts';
 import { Harness, type HarnessOptions, service, slice } from './harness.ts';
 
 let harness: Harness;

@@ -1,11 +1,11 @@
 /**
  * Compares the output of `/cache` with the format in which kube-dns prints its tree.
  */
+import type { ClusterObject, ServicePort } from '@portolan/kubernetes/objects/objects.ts';
+import { AskableCluster } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
+import { arbitraryObjects } from '@portolan/kubernetes/testing/arbitrary-objects.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ClusterObject, ServicePort } from '../../src/kube/objects/objects.ts';
-import { arbitraryObjects } from '../../src/kube/testing/arbitrary-objects.ts';
-import { AskableCluster } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 
 const HTTP: ServicePort = { name: 'http', protocol: 'TCP', port: 80 };
 const NAMELESS: ServicePort = { name: '', protocol: 'TCP', port: 8080 };

@@ -1,7 +1,7 @@
 /**
  * What runc is asked for to start a container as the kubelet and containerd start it: user, capabilities, root, limits, mounts.
  */
-import { parseQuantity } from '../../src/kube/objects/quantity.ts';
+import { parseQuantity } from '@portolan/kubernetes/objects/quantity.ts';
 import { DEFAULT_CAPABILITIES } from '../image/container.ts';
 import type { Image } from '../image/unpack-image.ts';
 import type { OriginalContainer, OriginalPodSpec } from './original.ts';

@@ -5,14 +5,14 @@ import { typeOfData } from '@portolan/dns/record-data.ts';
 import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
-import fc from 'fast-check';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import {
   arbitraryObjects,
   arbitraryQuestionName,
   LIKELY_NAMES,
-} from '../../src/kube/testing/arbitrary-objects.ts';
-import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
+} from '@portolan/kubernetes/testing/arbitrary-objects.ts';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { recordMessage } from '../golden/recorded-answer.ts';
 import { endAllPrograms, servePortolan } from '../support/portolan.ts';
 import { address, ZoneUpstream } from './zone-upstream.ts';

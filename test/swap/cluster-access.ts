@@ -2,8 +2,8 @@
  * The way of a command to the API server double: a kubeconfig, and the connection that it makes.
  */
 import type { TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { findCluster } from '../../src/kube/api/connection/find-cluster.ts';
-import type { Connection } from '../../src/kube/api/connection/types.ts';
+import { findCluster } from '@portolan/kubernetes/api/connection/find-cluster.ts';
+import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
 import type { ApiServerDouble } from '../api-server/api-server.ts';
 
 /** @returns the path */

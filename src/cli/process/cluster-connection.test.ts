@@ -1,5 +1,5 @@
+import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
 import { describe, expect, it } from 'vitest';
-import type { Connection } from '../../kube/api/connection/types.ts';
 import { type ClusterClient, ClusterCompanion } from './cluster-connection.ts';
 
 /** A companion with a client that notes what happens to it. */

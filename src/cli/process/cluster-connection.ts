@@ -4,8 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import { homedir, hostname } from 'node:os';
 import type { Log } from '@portolan/kernel/base/log.ts';
-import type { FindClusterOptions } from '../../kube/api/connection/find-cluster.ts';
-import type { Connection } from '../../kube/api/connection/types.ts';
+import type { FindClusterOptions } from '@portolan/kubernetes/api/connection/find-cluster.ts';
+import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
 import type { Companion } from './life-cycle.ts';
 
 /** Settings that are undefined are looked up as in `kubectl`. */
@@ -25,7 +25,7 @@ export function makeIdentity(): string {
 
 /** @throws Error listing the places searched; ClusterConfigurationError */
 export async function connectToCluster(cluster: ApiServerSettings, log: Log): Promise<Connection> {
-  const { findCluster } = await import('../../kube/api/connection/find-cluster.ts');
+  const { findCluster } = await import('@portolan/kubernetes/api/connection/find-cluster.ts');
   const found = await findCluster({ ...cluster, environment: process.env, home: homedir() });
   if (found.kind === 'none')
     throw new Error(

@@ -4,11 +4,11 @@
 import { hostname } from 'node:os';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
+import { RestClient } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
+import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
 import type { EventsPlan } from '../../config/events/events-plan.ts';
-import type { Connection } from '../../kube/api/connection/types.ts';
-import { RestClient } from '../../kube/api/rest/rest-client.ts';
-import type { Cluster } from '../../kube/publish/cluster.ts';
-import { clustersIn } from '../../plugins/kubernetes/inspected-cluster.ts';
 import { EventRecorder } from '../../roles/events/event-recorder.ts';
 import { SelectorProbe } from '../../roles/events/selector-probe.ts';
 import { KeptEvidence } from '../../server/control/kept-evidence.ts';

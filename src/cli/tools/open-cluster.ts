@@ -4,7 +4,7 @@
 import { homedir } from 'node:os';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
-import type { Connection } from '../../kube/api/connection/types.ts';
+import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
 import { DOCTOR_EXIT } from '../../reasons/finding.ts';
 import { fail } from './control-output.ts';
 
@@ -15,7 +15,7 @@ export interface ChosenCluster {
 
 /** @throws ExitError with 3, after the reason is printed */
 export async function openCluster(command: string, chosen: ChosenCluster): Promise<Connection> {
-  const { findCluster } = await import('../../kube/api/connection/find-cluster.ts');
+  const { findCluster } = await import('@portolan/kubernetes/api/connection/find-cluster.ts');
   const settings = { ...chosen, environment: process.env, home: homedir(), clock: systemClock };
   const found = await findCluster(settings).catch((error: unknown) =>
     fail(command, describeError(error), DOCTOR_EXIT.BLIND),

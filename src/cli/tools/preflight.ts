@@ -2,13 +2,13 @@
  * `portolan preflight`: checks whether Portolan can take the place of the DNS program that runs in a cluster. Nothing is written.
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import {
   PREFLIGHT_FLAGS,
   type PreflightFlags,
   planFromPreflightFlags,
   type WorkloadPlan,
 } from '../../config/preflight/preflight-flags.ts';
-import { RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
 import { DOCTOR_EXIT } from '../../reasons/finding.ts';
 import type { PreflightReport } from '../../roles/preflight/finding.ts';
 import { makePreflight } from '../../roles/preflight/preflight.ts';

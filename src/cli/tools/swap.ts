@@ -5,6 +5,8 @@
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
+import { RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import { asRecord, asText } from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { ServerPlace } from '../../config/compare/compare-flags.ts';
 import {
   planFromSwapFlags,
@@ -12,8 +14,6 @@ import {
   type SwapFlags,
   type SwapPlan,
 } from '../../config/swap/swap-flags.ts';
-import { RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
-import { asRecord, asText } from '../../kube/objects/trim/fields.ts';
 import { DOCTOR_EXIT } from '../../reasons/finding.ts';
 import { type AskedQuestion, PLAIN, readName } from '../../roles/compare/asked-question.ts';
 import { AskedServer } from '../../roles/compare/asked-server.ts';

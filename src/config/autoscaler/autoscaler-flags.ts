@@ -2,8 +2,8 @@
  * The flags of cluster-proportional-autoscaler, read as that program reads them, and Portolan's additions.
  */
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
-import type { FindClusterOptions } from '../../kube/api/connection/find-cluster.ts';
-import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
+import type { FindClusterOptions } from '@portolan/kubernetes/api/connection/find-cluster.ts';
+import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { readGoFlags } from '../flags/go-flags.ts';

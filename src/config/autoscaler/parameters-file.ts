@@ -2,7 +2,7 @@
  * Parameters in a file: a ConfigMap in YAML or JSON, or the JSON of `--default-params`.
  */
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
-import { asRecord } from '../../kube/objects/trim/fields.ts';
+import { asRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 import { readDefaultParameters } from './default-parameters.ts';
 
 /** The file is neither a ConfigMap nor JSON of `--default-params`. */

@@ -2,7 +2,7 @@
  * Scale targets: `deployment/coredns`, several separated by commas, or any resource with a scale subresource, written as resource
  * name and API group, as in `rollouts.argoproj.io/web`.
  */
-import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
+import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
 import type { ValueReader } from '../values/value-reader.ts';
 
 export interface ScaleTarget {

@@ -1,7 +1,7 @@
 import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
+import { decodeConfigText } from '@portolan/kubernetes/config-map/config-texts.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeConfigText } from '../../sources/config-map/config-texts.ts';
 import { describeProblem } from '../values/problem.ts';
 import { CONFIG_KEYS, readKubeDnsConfig } from './config-map.ts';
 

@@ -6,9 +6,9 @@
 
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
-import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
-import type { Federation } from '../../plugins/federations/federation.ts';
-import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
+import type { ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
+import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
+import type { Federation } from '@portolan/kubernetes/plugins/federations/federation.ts';
 import { readDomain } from '../values/domain.ts';
 import { readFederations } from '../values/federations.ts';
 import { readNameserver, readStubServer } from '../values/nameservers.ts';

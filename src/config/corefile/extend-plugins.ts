@@ -4,10 +4,10 @@
 
 import type { CorefileFindings } from '@portolan/corefile/syntax/findings.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
+import type { KubernetesOptions } from '@portolan/kubernetes/plugins/kubernetes/options.ts';
+import { nodesUseOf } from '@portolan/kubernetes/publish/nodes-use.ts';
 import type { CacheRules } from '@portolan/plugins/cache/options.ts';
 import { boundRoute, hedgeRoute } from '@portolan/plugins/forward/options.ts';
-import { nodesUseOf } from '../../kube/publish/nodes-use.ts';
-import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import type { PortolanOptions } from '../../plugins/portolan/options.ts';
 import type { CorefilePluginName, CorefileUse } from '../../plugins/registry.ts';
 import { readQueryLogWords } from '../query-log/read-settings.ts';

@@ -2,7 +2,7 @@
  * Converts the ConfigMap of kube-dns to an equivalent Corefile.
  */
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
-import { type ConfigText, decodeConfigText } from '../../sources/config-map/config-texts.ts';
+import { type ConfigText, decodeConfigText } from '@portolan/kubernetes/config-map/config-texts.ts';
 import {
   CONFIG_KEYS,
   EMPTY_CONFIG,

@@ -9,9 +9,9 @@ import type { CorefileFindings } from '@portolan/corefile/syntax/findings.ts';
 import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { isWithin } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
+import type { KubernetesOptions } from '@portolan/kubernetes/plugins/kubernetes/options.ts';
 import type { ForwardRoute, ForwardUpstream } from '@portolan/plugins/forward/options.ts';
 import type { TemplateRule } from '@portolan/plugins/template/options.ts';
-import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import { type CorefileUse, findDefinition, findOptions } from '../../plugins/registry.ts';
 
 interface Block {

@@ -1,7 +1,7 @@
 /**
  * The flag for Kubernetes Events about findings, of servers that know a cluster.
  */
-import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
+import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
 import type { Flag, ValueFlag } from '../flags/flag.ts';
 import type { NameIn } from '../flags/flag-reader.ts';
 import type { ValueReader } from '../values/value-reader.ts';

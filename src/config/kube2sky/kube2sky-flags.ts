@@ -3,7 +3,7 @@
  */
 import { type Environment, expandVariables } from '@portolan/kernel/base/environment.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
-import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
+import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
 import { type EtcdEndpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';

@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan manifests`: the parts of the shipped manifests that differ between clusters.
  */
-import { isDns1123Label } from '../../kube/names/name-rules.ts';
+import { isDns1123Label } from '@portolan/kubernetes/names/name-rules.ts';
 import type { Flag, FlagsOf } from '../flags/flag.ts';
 import { faultOfImageName } from '../values/image-name.ts';
 import type { Checked } from '../values/problem.ts';

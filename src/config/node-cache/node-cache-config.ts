@@ -3,7 +3,7 @@
  */
 
 import { parseAddress } from '@portolan/dns/address.ts';
-import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
+import type { ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
 import { readKubeDnsConfig } from '../config-map/config-map.ts';
 import type { Checked, Problem } from '../values/problem.ts';
 

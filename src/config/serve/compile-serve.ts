@@ -4,9 +4,9 @@
 import type { networkInterfaces } from 'node:os';
 import { DEFAULT_UDP_SIZE } from '@portolan/dns/response-size.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import type { Federation } from '@portolan/kubernetes/plugins/federations/federation.ts';
+import { findDialect } from '@portolan/kubernetes/publish/find-dialect.ts';
 import type { DnsmasqIdentity } from '@portolan/plugins/chaos/options.ts';
-import { findDialect } from '../../kube/publish/find-dialect.ts';
-import type { Federation } from '../../plugins/federations/federation.ts';
 import type { KubeDnsConfig } from '../config-map/config-map.ts';
 import type { ServePlan } from '../plan.ts';
 import { makeClientsPlan } from '../server/clients-plan.ts';

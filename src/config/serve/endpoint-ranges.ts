@@ -3,7 +3,7 @@
  */
 
 import { type AddressRange, parseAddressRange } from '@portolan/dns/address-range.ts';
-import { type NodesUse, nodesUseOf } from '../../kube/publish/nodes-use.ts';
+import { type NodesUse, nodesUseOf } from '@portolan/kubernetes/publish/nodes-use.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
 
 export interface ClusterRanges {

@@ -1,7 +1,7 @@
 /**
  * Reads the flags of the autoscaler to its plan.
  */
-import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
+import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
 import type { AutoscalerPlan } from '../autoscaler/autoscaler-plan.ts';
 import { readDefaultParameters } from '../autoscaler/default-parameters.ts';
 import { GoJsonError } from '../autoscaler/go-json.ts';

@@ -9,7 +9,7 @@ import {
   type UpstreamAddress,
   UpstreamAddressError,
 } from '@portolan/kernel/forward/upstream-address.ts';
-import { isOfKubernetes } from '../../kube/names/labels.ts';
+import { isOfKubernetes } from '@portolan/kubernetes/names/labels.ts';
 import type { DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
 import type { ResolverPlan, UpstreamsChoice } from '../plan.ts';

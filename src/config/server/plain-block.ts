@@ -11,6 +11,11 @@ import type { ForwardPlan, ForwardRule } from '@portolan/kernel/forward/forward-
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import type { ClientsPlan, ListenerGroupPlan, TcpPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import { PLAIN_GROUP } from '@portolan/kernel/plan/server-blocks-plan.ts';
+import { isOfKubernetes } from '@portolan/kubernetes/names/labels.ts';
+import type { Federation } from '@portolan/kubernetes/plugins/federations/federation.ts';
+import { federations as federationsPlugin } from '@portolan/kubernetes/plugins/federations/plugin.ts';
+import type { ProcessClusterOptions } from '@portolan/kubernetes/plugins/kubernetes/options.ts';
+import { kubernetes } from '@portolan/kubernetes/plugins/kubernetes/plugin.ts';
 import { aliases } from '@portolan/plugins/aliases/plugin.ts';
 import { any } from '@portolan/plugins/any/plugin.ts';
 import type { OwnRules } from '@portolan/plugins/cache/options.ts';
@@ -27,11 +32,6 @@ import { metaTypes } from '@portolan/plugins/meta-types/plugin.ts';
 import type { NsidOptions } from '@portolan/plugins/nsid/plugin.ts';
 import { nsid as nsidPlugin } from '@portolan/plugins/nsid/plugin.ts';
 import { probes } from '@portolan/plugins/probes/plugin.ts';
-import { isOfKubernetes } from '../../kube/names/labels.ts';
-import type { Federation } from '../../plugins/federations/federation.ts';
-import { federations as federationsPlugin } from '../../plugins/federations/plugin.ts';
-import type { ProcessClusterOptions } from '../../plugins/kubernetes/options.ts';
-import { kubernetes } from '../../plugins/kubernetes/plugin.ts';
 
 export interface PlainListenerParts extends Pick<ListenerGroupPlan, 'addresses' | 'port' | 'clients'> {
   readonly tcp?: Partial<TcpPlan>;

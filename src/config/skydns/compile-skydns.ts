@@ -16,8 +16,8 @@ import {
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import type { Zone } from '@portolan/kernel/zone/zone.ts';
+import { OUTCOME } from '@portolan/kubernetes/names/outcomes.ts';
 import { forwardLimit } from '@portolan/plugins/forward-limit/plugin.ts';
-import { OUTCOME } from '../../kube/names/outcomes.ts';
 import type { SkyDnsEtcdOptions } from '../../plugins/etcd/options.ts';
 import { etcd } from '../../plugins/etcd/plugin.ts';
 import { makeSkyDnsRules } from '../../sources/etcd/rules/rules.ts';

@@ -1,8 +1,8 @@
 /**
  * Federations in kube-dns's format, from its flag and its ConfigMap: `name=domain,name=domain`.
  */
-import { isDns1123Label, isDns1123Subdomain } from '../../kube/names/name-rules.ts';
-import type { Federation } from '../../plugins/federations/federation.ts';
+import { isDns1123Label, isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
+import type { Federation } from '@portolan/kubernetes/plugins/federations/federation.ts';
 import { readDomain } from './domain.ts';
 import type { Problem } from './problem.ts';
 

@@ -6,7 +6,7 @@
 
 import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
 import type { UpstreamAddress, UpstreamHost } from '@portolan/kernel/forward/upstream-address.ts';
-import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
+import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
 import { readDomain } from './domain.ts';
 
 const DNS_PORT = 53;

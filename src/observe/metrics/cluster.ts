@@ -3,7 +3,7 @@
  */
 
 import { one, type Sample } from '@portolan/kernel/base/metrics/family.ts';
-import type { WatchStats } from '../../kube/api/list-watch/state.ts';
+import type { WatchStats } from '@portolan/kubernetes/api/list-watch/state.ts';
 import type { Stats } from '../stats.ts';
 import { type Metric, seconds } from './metric.ts';
 

@@ -4,8 +4,8 @@
 
 import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { one } from '@portolan/kernel/base/metrics/family.ts';
+import { METRICS_NAMES } from '@portolan/kubernetes/names/outcomes.ts';
 import { LOCAL_OUTCOME } from '@portolan/sources/local/outcome.ts';
-import { METRICS_NAMES } from '../../kube/names/outcomes.ts';
 import type { Metric } from './metric.ts';
 
 export const QUERY_METRICS: readonly Metric[] = [

@@ -6,9 +6,9 @@ import { CHAIN_OUTCOME, RESOLVER_OUTCOME } from '@portolan/kernel/chain/outcomes
 import { CounterSums, type QueryCounts } from '@portolan/kernel/table/counter-sums.ts';
 import { Counters } from '@portolan/kernel/table/counters.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { OUTCOME } from '@portolan/kubernetes/names/outcomes.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OUTCOME } from '../../kube/names/outcomes.ts';
 import { skyDnsFamilies } from './skydns.ts';
 
 const write = (...[names, counts]: Parameters<typeof skyDnsFamilies>): string =>

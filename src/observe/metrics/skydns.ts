@@ -15,7 +15,7 @@ import { CHAIN_OUTCOME } from '@portolan/kernel/chain/outcomes.ts';
 import { DURATION_BOUNDS, SIZE_BOUNDS } from '@portolan/kernel/table/counted.ts';
 import type { AnswerGroup, QueryCounts } from '@portolan/kernel/table/counter-sums.ts';
 import { NO_OUTCOME } from '@portolan/kernel/table/outcomes.ts';
-import { OUTCOME } from '../../kube/names/outcomes.ts';
+import { OUTCOME } from '@portolan/kubernetes/names/outcomes.ts';
 
 export interface SkyDnsNames {
   /** The first two parts of each name; empty parts are left out. */

@@ -3,9 +3,9 @@
  */
 
 import type { NameKey } from '@portolan/dns/types.ts';
+import type { SnapshotSettings } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
 import type { EtcdSettings } from '../../sources/etcd/client/settings.ts';
 import type { EtcdSourceSettings } from '../../sources/etcd/etcd-source.ts';
-import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';
 
 export type EtcdOptions = CoreDnsEtcdOptions | SkyDnsEtcdOptions;
 

@@ -13,9 +13,9 @@ import { parseGoDuration } from '@portolan/corefile/directive/go-values.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { ofKind } from '@portolan/kernel/contract/plugin.ts';
 import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
+import type { SnapshotSettings } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
 import { type EtcdEndpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import type { Credentials, TlsFiles } from '../../sources/etcd/client/settings.ts';
-import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';
 import type { EtcdOptions } from './options.ts';
 
 const DEFAULT_ENDPOINT = 'http://localhost:2379';

@@ -5,8 +5,8 @@
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { AdmissionLimits } from '@portolan/kernel/forward/admission/admission.ts';
 import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
+import type { KubernetesSnapshot } from '@portolan/kubernetes/plugins/kubernetes/options.ts';
 import type { CacheServeStale } from '@portolan/plugins/cache/options.ts';
-import type { KubernetesSnapshot } from '../kubernetes/options.ts';
 
 export interface PreferZone {
   /** The node of all clients. Undefined: their addresses tell. */

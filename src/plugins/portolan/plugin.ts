@@ -9,8 +9,8 @@ import { parseCidr, parseGoDuration, parseInteger } from '@portolan/corefile/dir
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { AdmissionLimits } from '@portolan/kernel/forward/admission/admission.ts';
 import { ACCESS_ACTIONS, type AccessRule, type ClientRules } from '@portolan/kernel/listen/client-rules.ts';
+import type { KubernetesSnapshot } from '@portolan/kubernetes/plugins/kubernetes/options.ts';
 import { type CacheServeStale, RFC_8767 } from '@portolan/plugins/cache/options.ts';
-import type { KubernetesSnapshot } from '../kubernetes/options.ts';
 import type { PortolanOptions } from './options.ts';
 
 const DAY = 86_400_000;

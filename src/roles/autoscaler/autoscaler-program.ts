@@ -7,8 +7,8 @@
  */
 import type { MetricFamily } from '@portolan/kernel/base/metrics/family.ts';
 import { METRICS_TEXT, writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
+import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
-import type { Connection } from '../../kube/api/connection/types.ts';
 import type { HttpPort } from '../../observe/http-host.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
 import { Autoscaler, type AutoscalerDependencies } from './autoscaler.ts';

@@ -3,7 +3,7 @@
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { type MetricFamily, one, type Sample, singleFamily } from '@portolan/kernel/base/metrics/family.ts';
-import type { NodeCounts } from '../../kube/objects/node-counts.ts';
+import type { NodeCounts } from '@portolan/kubernetes/objects/node-counts.ts';
 import type { PollResult } from './poll.ts';
 
 export type LastPoll =

@@ -4,11 +4,11 @@
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { OutageLog } from '@portolan/kernel/base/outage-log.ts';
+import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
+import { makeApiAccess } from '@portolan/kubernetes/api/list-watch/api-access.ts';
+import { RestClient } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 import { findParametersFault } from '../../config/autoscaler/default-parameters.ts';
-import type { Connection } from '../../kube/api/connection/types.ts';
-import { makeApiAccess } from '../../kube/api/list-watch/api-access.ts';
-import { RestClient } from '../../kube/api/rest/rest-client.ts';
 import { AutoscalerStats } from './autoscaler-stats.ts';
 import { FollowedConfigMap } from './followed-config-map.ts';
 import { FollowedNodes } from './followed-nodes.ts';

@@ -1,6 +1,8 @@
 /**
  * Properties for all parameters and all clusters. The recorded decisions are in test/autoscaler.
  */
+
+import type { NodeCounts } from '@portolan/kubernetes/objects/node-counts.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -9,7 +11,6 @@ import {
   ParametersError,
   readParameters,
 } from '../../config/autoscaler/parameters.ts';
-import type { NodeCounts } from '../../kube/objects/node-counts.ts';
 import { decideReplicas } from './decide.ts';
 
 const size = fc

@@ -1,6 +1,8 @@
 /**
  * Computes the replicas for a cluster of a given size like cluster-proportional-autoscaler, without its overflows.
  */
+
+import type { NodeCounts } from '@portolan/kubernetes/objects/node-counts.ts';
 import {
   type LadderParameters,
   type LinearParameters,
@@ -9,7 +11,6 @@ import {
   ParametersError,
   type Rung,
 } from '../../config/autoscaler/parameters.ts';
-import type { NodeCounts } from '../../kube/objects/node-counts.ts';
 
 export interface Decision {
   /** The larger of `byNodes` and `byCores`. */

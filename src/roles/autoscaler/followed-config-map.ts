@@ -3,10 +3,10 @@
  * allow a read at each poll.
  */
 import type { Log } from '@portolan/kernel/base/log.ts';
-import type { ApiAccess } from '../../kube/api/list-watch/api-access.ts';
-import { followConfigMap } from '../../kube/api/list-watch/further-kinds.ts';
-import type { Follower } from '../../kube/api/list-watch/reflector.ts';
-import { ConfigMapSink } from '../../kube/objects/config-map-sink.ts';
+import type { ApiAccess } from '@portolan/kubernetes/api/list-watch/api-access.ts';
+import { followConfigMap } from '@portolan/kubernetes/api/list-watch/further-kinds.ts';
+import type { Follower } from '@portolan/kubernetes/api/list-watch/reflector.ts';
+import { ConfigMapSink } from '@portolan/kubernetes/objects/config-map-sink.ts';
 
 /** Consecutive refusals after which it stops, some 10 s: a server that has just started may refuse a watch that it allows later. */
 const MAX_REFUSALS = 5;

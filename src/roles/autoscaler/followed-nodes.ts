@@ -1,10 +1,13 @@
 /**
  * The size of the cluster: by a watch of its nodes, or by lists if watching is not allowed.
  */
-import type { ApiAccess } from '../../kube/api/list-watch/api-access.ts';
-import { followNodeCapacities, listNodeCapacities } from '../../kube/api/list-watch/further-kinds.ts';
-import type { Follower, KindStatus } from '../../kube/api/list-watch/reflector.ts';
-import { countNodes, type NodeCounts, NodeCountsSink } from '../../kube/objects/node-counts.ts';
+import type { ApiAccess } from '@portolan/kubernetes/api/list-watch/api-access.ts';
+import {
+  followNodeCapacities,
+  listNodeCapacities,
+} from '@portolan/kubernetes/api/list-watch/further-kinds.ts';
+import type { Follower, KindStatus } from '@portolan/kubernetes/api/list-watch/reflector.ts';
+import { countNodes, type NodeCounts, NodeCountsSink } from '@portolan/kubernetes/objects/node-counts.ts';
 
 /** The nodes are unknown. */
 export class NodesError extends Error {

@@ -8,9 +8,9 @@ import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { OutageLog } from '@portolan/kernel/base/outage-log.ts';
+import { type RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import { asRecord, asText, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { ElectionPlan } from '../../config/autoscaler/autoscaler-plan.ts';
-import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
-import { asRecord, asText, type JsonRecord } from '../../kube/objects/trim/fields.ts';
 
 export interface ElectionDependencies {
   readonly rest: RestClient;

@@ -1,10 +1,11 @@
 /**
  * Reads the ConfigMap with the parameters at each poll, and creates it from the default parameters if it does not exist.
  */
+
+import { type RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import type { JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
+import { trimConfigMap } from '@portolan/kubernetes/objects/trim/trim-config-map.ts';
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
-import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
-import type { JsonRecord } from '../../kube/objects/trim/fields.ts';
-import { trimConfigMap } from '../../kube/objects/trim/trim-config-map.ts';
 
 export interface FetchedParameters {
   readonly data: ReadonlyMap<string, string>;

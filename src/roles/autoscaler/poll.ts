@@ -4,11 +4,11 @@
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { type RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import type { NodeCounts } from '@portolan/kubernetes/objects/node-counts.ts';
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 import { readParameters } from '../../config/autoscaler/parameters.ts';
 import type { ScaleTarget } from '../../config/autoscaler/scale-targets.ts';
-import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
-import type { NodeCounts } from '../../kube/objects/node-counts.ts';
 import { decideReplicas } from './decide.ts';
 import { fetchParameters } from './parameters-source.ts';
 import { type Scaling, scale } from './scale-client.ts';

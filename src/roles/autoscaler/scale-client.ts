@@ -1,8 +1,8 @@
 /**
  * Sets `spec.replicas` through the scale subresource: reads it, and writes only if it differs.
  */
-import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
-import { asRecord } from '../../kube/objects/trim/fields.ts';
+import { type RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import { asRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { ScalePlace } from './scale-place.ts';
 
 /** Conflicting writes before it waits for the next poll. */

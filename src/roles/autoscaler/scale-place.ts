@@ -1,9 +1,16 @@
 /**
  * Finds the scale subresource of a target: built in for resources of Kubernetes, by discovery at the API server for all others.
  */
+
+import { type RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import {
+  asList,
+  asRecord,
+  asText,
+  asTexts,
+  type JsonRecord,
+} from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { ScaleResource, ScaleTarget } from '../../config/autoscaler/scale-targets.ts';
-import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
-import { asList, asRecord, asText, asTexts, type JsonRecord } from '../../kube/objects/trim/fields.ts';
 
 export interface ScalePlace {
   /** Path of the scale subresource. */

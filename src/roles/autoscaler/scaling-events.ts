@@ -6,7 +6,7 @@ import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { RateLimitedWarnings } from '@portolan/kernel/base/rate-limited-warning.ts';
-import type { RestClient } from '../../kube/api/rest/rest-client.ts';
+import type { RestClient } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import type { Scaling } from './scale-client.ts';
 import type { ScalePlace } from './scale-place.ts';
 

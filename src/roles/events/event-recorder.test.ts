@@ -1,9 +1,9 @@
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import type { JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 import { describe, expect, it } from 'vitest';
-import { RestError } from '../../kube/api/rest/rest-client.ts';
-import type { JsonRecord } from '../../kube/objects/trim/fields.ts';
 import type { Finding } from '../../reasons/finding.ts';
 import { EventRecorder } from './event-recorder.ts';
 

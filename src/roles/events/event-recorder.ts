@@ -6,8 +6,8 @@ import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { OutageLog } from '@portolan/kernel/base/outage-log.ts';
+import { type RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import type { EventsPlan } from '../../config/events/events-plan.ts';
-import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
 import type { Finding } from '../../reasons/finding.ts';
 import { eventOf, type FindingEvent, groupFindings } from './finding-event.ts';
 

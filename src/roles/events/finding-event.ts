@@ -2,8 +2,8 @@
  * Findings as Kubernetes Events (events.k8s.io/v1): which object they concern, and one Event for each finding and object in an hour.
  */
 import { createHash } from 'node:crypto';
+import type { JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { EventsPlan, ObjectName } from '../../config/events/events-plan.ts';
-import type { JsonRecord } from '../../kube/objects/trim/fields.ts';
 import type { Finding } from '../../reasons/finding.ts';
 
 /** An Event that is not written yet. */

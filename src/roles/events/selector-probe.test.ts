@@ -1,6 +1,6 @@
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import { expect, it } from 'vitest';
-import { RestError } from '../../kube/api/rest/rest-client.ts';
 import type { ClusterEvidence, EndpointEvidence, ServiceEvidence } from '../../reasons/cluster-evidence.ts';
 import { SelectorProbe } from './selector-probe.ts';
 

@@ -3,8 +3,8 @@
  * for a minute, and reads what it lacks.
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import type { RestClient } from '../../kube/api/rest/rest-client.ts';
-import { asRecord, asRecords } from '../../kube/objects/trim/fields.ts';
+import type { RestClient } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import { asRecord, asRecords } from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { ClusterEvidence, EndpointsByState, ServiceName } from '../../reasons/cluster-evidence.ts';
 import { describeReason, listRemedies } from '../../reasons/describe-reason.ts';
 import type { Finding } from '../../reasons/finding.ts';

@@ -1,7 +1,7 @@
 /**
  * Holds the objects of one kind, from a list and a watch, and reports each change.
  */
-import { type ClusterObject, keyOfObject, type ObjectSink } from '../../kube/objects/objects.ts';
+import { type ClusterObject, keyOfObject, type ObjectSink } from '@portolan/kubernetes/objects/objects.ts';
 
 export class ChangedObjects<Kind extends ClusterObject> implements ObjectSink<Kind> {
   readonly #changed: () => void;

@@ -6,8 +6,8 @@
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
 import type { Kube2SkyPlan } from '../../config/kube2sky/kube2sky-plan.ts';
-import type { Connection } from '../../kube/api/connection/types.ts';
 import type { HttpPort } from '../../observe/http-host.ts';
 import { type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
 import { EtcdClient } from '../../sources/etcd/client/etcd-client.ts';

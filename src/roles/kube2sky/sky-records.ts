@@ -4,7 +4,12 @@
  * A Service has one record with its address, a headless Service one for each ready address, a pod one for its address. Each key
  * ends with a hash of the value. Named ports have records that point to the name: `_tcp/_http` below it.
  */
-import type { EndpointsObject, PodObject, ServiceObject, ServicePort } from '../../kube/objects/objects.ts';
+import type {
+  EndpointsObject,
+  PodObject,
+  ServiceObject,
+  ServicePort,
+} from '@portolan/kubernetes/objects/objects.ts';
 
 export interface SkyObjects {
   readonly services: Iterable<ServiceObject>;

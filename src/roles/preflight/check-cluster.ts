@@ -1,9 +1,16 @@
 /**
  * What is around the program: who scrapes it, the nodes it runs on, and what handles the packets of pods.
  */
+
+import {
+  asRecord,
+  asRecords,
+  asText,
+  asTexts,
+  type JsonRecord,
+} from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { ServerBlock } from '../../config/corefile/read-corefile.ts';
 import type { Original } from '../../config/preflight/originals.ts';
-import { asRecord, asRecords, asText, asTexts, type JsonRecord } from '../../kube/objects/trim/fields.ts';
 import { metricsPlaces } from './check-configuration.ts';
 import { nodeInfo, runtimeOf } from './check-rights.ts';
 import { CheckFindings, type PreflightFinding } from './finding.ts';

@@ -2,6 +2,7 @@
  * Flags, Corefile and ConfigMap of the running program, read by the code that would serve them.
  */
 
+import type { ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
 import { CONFIG_KEYS, readKubeDnsConfig } from '../../config/config-map/config-map.ts';
 import { readCoreDnsFlags } from '../../config/corefile/coredns-flags.ts';
 import { mountedFiles } from '../../config/corefile/mounted-files.ts';
@@ -22,7 +23,6 @@ import { renderCorefile } from '../../config/node-cache/render-corefile.ts';
 import { readSidecarFlags } from '../../config/sidecar/sidecar-flags.ts';
 import { describeProblem, type Problem } from '../../config/values/problem.ts';
 import { findOptions } from '../../plugins/registry.ts';
-import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
 import { CheckFindings, type PreflightFinding } from './finding.ts';
 import {
   type ConfigMapMount,

@@ -2,11 +2,17 @@
  * What a container may do: open port 53, change the node's network, use memory, and follow the objects of the cluster.
  */
 
+import { describeRule } from '@portolan/kubernetes/api/list-watch/rbac-rule.ts';
+import {
+  asRecord,
+  asRecords,
+  asText,
+  asTexts,
+  type JsonRecord,
+} from '@portolan/kubernetes/objects/trim/fields.ts';
+import { followedNode } from '@portolan/kubernetes/publish/nodes-use.ts';
 import type { ServerBlock } from '../../config/corefile/read-corefile.ts';
 import type { Original } from '../../config/preflight/originals.ts';
-import { describeRule } from '../../kube/api/list-watch/rbac-rule.ts';
-import { asRecord, asRecords, asText, asTexts, type JsonRecord } from '../../kube/objects/trim/fields.ts';
-import { followedNode } from '../../kube/publish/nodes-use.ts';
 import { findOptions } from '../../plugins/registry.ts';
 import { CheckFindings, type PreflightFinding, type Seen } from './finding.ts';
 import type { Part, PodTemplate, RunningContainer } from './pod-template.ts';

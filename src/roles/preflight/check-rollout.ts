@@ -1,8 +1,9 @@
 /**
  * Whether the change can be rolled out without a gap, and whether something else would undo it.
  */
+
+import { asRecord, asRecords, asText, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { Original } from '../../config/preflight/originals.ts';
-import { asRecord, asRecords, asText, type JsonRecord } from '../../kube/objects/trim/fields.ts';
 import { CheckFindings, type PreflightFinding } from './finding.ts';
 import { textsOf } from './pod-template.ts';
 

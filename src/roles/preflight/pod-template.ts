@@ -2,9 +2,15 @@
  * The pod template of a Deployment or DaemonSet: containers, arguments, rights, memory, and mounted ConfigMaps.
  */
 import { posix } from 'node:path';
+import { parseQuantity } from '@portolan/kubernetes/objects/quantity.ts';
+import {
+  asRecord,
+  asRecords,
+  asText,
+  asTexts,
+  type JsonRecord,
+} from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { Original, OriginalContainer } from '../../config/preflight/originals.ts';
-import { parseQuantity } from '../../kube/objects/quantity.ts';
-import { asRecord, asRecords, asText, asTexts, type JsonRecord } from '../../kube/objects/trim/fields.ts';
 
 /** What container runtimes give to a container whose manifest neither drops nor adds a capability. */
 const DEFAULT_CAPABILITIES = ['NET_BIND_SERVICE', 'NET_RAW', 'SETUID', 'SETGID', 'CHOWN', 'KILL'];

@@ -1,9 +1,10 @@
 /**
  * Checks whether Portolan can take the place of the DNS program that runs in a cluster. Nothing is written.
  */
+
+import { asRecord, asText, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { ConfigSources } from '../../config/dnsmasq/sources.ts';
 import type { WorkloadPlan } from '../../config/preflight/preflight-flags.ts';
-import { asRecord, asText, type JsonRecord } from '../../kube/objects/trim/fields.ts';
 import { checkFqdnSlices, checkNodeNetwork, checkNodes, checkScraping } from './check-cluster.ts';
 import { checkConfiguration, type ReadConfiguration } from './check-configuration.ts';
 import { checkMemory, checkPermissions, checkPrivileges } from './check-rights.ts';

@@ -1,9 +1,16 @@
 /**
  * Reads from the API server what a preflight looks at. Nothing is written.
  */
+
+import { type RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import {
+  asList,
+  asRecord,
+  asRecords,
+  asText,
+  type JsonRecord,
+} from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { WorkloadPlan } from '../../config/preflight/preflight-flags.ts';
-import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
-import { asList, asRecord, asRecords, asText, type JsonRecord } from '../../kube/objects/trim/fields.ts';
 import type { Seen } from './finding.ts';
 import { type ConfigMaps, configMapMounts, partsOf, readPodTemplate, textsOf } from './pod-template.ts';
 

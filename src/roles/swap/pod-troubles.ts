@@ -1,8 +1,8 @@
 /**
  * Says why new pods of a rollout do not become ready: by the states of their containers, their conditions, and the warnings about them.
  */
-import type { RestClient } from '../../kube/api/rest/rest-client.ts';
-import { asRecord, asRecords, asText, type JsonRecord } from '../../kube/objects/trim/fields.ts';
+import type { RestClient } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import { asRecord, asRecords, asText, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 
 /** What every pod goes through. */
 const USUAL: readonly string[] = ['ContainerCreating', 'PodInitializing', 'Completed'];

@@ -1,7 +1,7 @@
 /**
  * How far a rollout is, by the status that the controller writes.
  */
-import { asRecord, asRecords, asText, type JsonRecord } from '../../kube/objects/trim/fields.ts';
+import { asRecord, asRecords, asText, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 
 export interface Rollout {
   readonly kind: 'under way' | 'done' | 'failed';

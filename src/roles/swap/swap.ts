@@ -7,9 +7,9 @@
 import { RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { formatDuration } from '@portolan/kernel/base/duration.ts';
+import { type RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import { asRecords, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { SwapPlan } from '../../config/swap/swap-flags.ts';
-import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
-import { asRecords, type JsonRecord } from '../../kube/objects/trim/fields.ts';
 import type { Answerer } from '../compare/answerer.ts';
 import type { AskedQuestion } from '../compare/asked-question.ts';
 import { workloadPath } from '../preflight/read-running.ts';

@@ -1,9 +1,10 @@
 /**
  * The images of a Deployment or DaemonSet before and after a swap. Its annotation keeps both, so that they change together with it.
  */
+
+import { asRecord, asText, type JsonRecord, parseRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { Original } from '../../config/preflight/originals.ts';
 import type { WorkloadPlan } from '../../config/preflight/preflight-flags.ts';
-import { asRecord, asText, type JsonRecord, parseRecord } from '../../kube/objects/trim/fields.ts';
 import { imageOfPart } from '../manifests/image-of-part.ts';
 import { partsOf, readPodTemplate } from '../preflight/pod-template.ts';
 

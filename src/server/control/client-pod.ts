@@ -2,8 +2,15 @@
  * The pod of a client, from the objects that the caller has read: its address, and what its resolv.conf has beside the domains of the
  * cluster.
  */
+
+import {
+  asList,
+  asRecord,
+  asText,
+  asTexts,
+  type JsonRecord,
+} from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { ExplainOrder } from '../../config/control/control-order.ts';
-import { asList, asRecord, asText, asTexts, type JsonRecord } from '../../kube/objects/trim/fields.ts';
 import { flattenObjects } from './raw-evidence.ts';
 
 export interface ClientPod {

@@ -13,10 +13,13 @@ import { Look } from '@portolan/kernel/chain/look.ts';
 import type { Client } from '@portolan/kernel/chain/query.ts';
 import type { Engine } from '@portolan/kernel/engine/engine.ts';
 import type { GroupPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
+import {
+  clustersIn,
+  type InspectedCluster,
+} from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
 import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
 import type { ExplainOrder } from '../../config/control/control-order.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
-import { clustersIn, type InspectedCluster } from '../../plugins/kubernetes/inspected-cluster.ts';
 import type { ClusterEvidence, ClusterZoneEvidence } from '../../reasons/cluster-evidence.ts';
 import { findClusterReason } from '../../reasons/cluster-reason.ts';
 import { type AnsweredStep, compareLibraries, conclude, remediesOf } from '../../reasons/conclude.ts';

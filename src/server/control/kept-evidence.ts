@@ -1,9 +1,9 @@
 /**
  * The evidence of a cluster, from the records that a server keeps. They have no selectors.
  */
-import type { Cluster } from '../../kube/publish/cluster.ts';
-import type { ServiceEndpoint } from '../../kube/records/cluster-contents.ts';
-import { serviceKey } from '../../kube/records/fill-drafts.ts';
+import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
+import type { ServiceEndpoint } from '@portolan/kubernetes/records/cluster-contents.ts';
+import { serviceKey } from '@portolan/kubernetes/records/fill-drafts.ts';
 import type {
   ClusterEvidence,
   EndpointEvidence,

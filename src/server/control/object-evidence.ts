@@ -1,7 +1,7 @@
 /**
  * The evidence of checks, from objects as the API server gives them.
  */
-import { asList, asRecord, asText, type JsonRecord } from '../../kube/objects/trim/fields.ts';
+import { asList, asRecord, asText, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { CheckEvidence, PodEvidence, PolicyEvidence } from '../../reasons/finding.ts';
 import { flattenObjects, RawEvidence } from './raw-evidence.ts';
 

@@ -3,9 +3,9 @@
  */
 
 import { makeBuckets } from '@portolan/kernel/records/service-digest.ts';
-import type { Cluster } from '../../kube/publish/cluster.ts';
-import type { FormerDigest } from '../../kube/publish/service-log.ts';
-import { clustersIn } from '../../plugins/kubernetes/inspected-cluster.ts';
+import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
+import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
+import type { FormerDigest } from '@portolan/kubernetes/publish/service-log.ts';
 import type { Server } from '../server.ts';
 
 /** The zone of a cluster. Readers ignore fields that they do not know. */

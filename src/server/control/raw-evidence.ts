@@ -3,7 +3,13 @@
  *
  * Objects of other kinds are skipped, and so is everything that has an unexpected form: the evidence may be of any version.
  */
-import { asList, asRecord, asText, asTexts, type JsonRecord } from '../../kube/objects/trim/fields.ts';
+import {
+  asList,
+  asRecord,
+  asText,
+  asTexts,
+  type JsonRecord,
+} from '@portolan/kubernetes/objects/trim/fields.ts';
 import type {
   ClusterEvidence,
   EndpointEvidence,

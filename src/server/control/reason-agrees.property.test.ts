@@ -9,16 +9,16 @@ import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { lookUp } from '@portolan/kernel/zone/lookup.ts';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { Cluster } from '../../kube/publish/cluster.ts';
-import { findDialect } from '../../kube/publish/find-dialect.ts';
+import { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
+import { findDialect } from '@portolan/kubernetes/publish/find-dialect.ts';
 import {
   ADDRESSES,
   arbitraryEndpoints,
   arbitraryNamespace,
   arbitraryService,
-} from '../../kube/testing/arbitrary-objects.ts';
+} from '@portolan/kubernetes/testing/arbitrary-objects.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { findClusterReason } from '../../reasons/cluster-reason.ts';
 import type { Reason } from '../../reasons/reason.ts';
 import { OPEN_ZONE } from '../../reasons/testing/listed-evidence.ts';

@@ -9,11 +9,11 @@ import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { defaultRule } from '@portolan/kernel/forward/forward-plan.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
+import { ConfigFolder } from '@portolan/kubernetes/config-map/config-folder.ts';
 import { CONFIG_KEYS, type KubeDnsConfig } from '../../config/config-map/config-map.ts';
 import { domainRule, stubDomainRules } from '../../config/config-map/stub-domain-rules.ts';
 import type { NannyServers } from '../../config/dnsmasq/forward-plan.ts';
 import type { NannyPlan } from '../../config/kube-dns/nanny-flags.ts';
-import { ConfigFolder } from '../../sources/config-map/config-folder.ts';
 import { LastGoodConfig } from '../serve/last-good-config.ts';
 
 export interface NannyOptions {

@@ -12,6 +12,8 @@ import { type Environment, readVariable } from '@portolan/kernel/base/environmen
 import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { replaceFile } from '@portolan/kernel/base/replace-file.ts';
+import { ConfigFolder } from '@portolan/kubernetes/config-map/config-folder.ts';
+import type { ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
 import { FolderFollower } from '@portolan/sources/folder-follower.ts';
 import {
   EMPTY_NODE_CACHE_CONFIG,
@@ -23,8 +25,6 @@ import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
 import { renderCorefile } from '../../config/node-cache/render-corefile.ts';
 import { addressVariableOf, readServiceAddress } from '../../config/node-cache/upstream-service.ts';
 import { describeProblem } from '../../config/values/problem.ts';
-import { ConfigFolder } from '../../sources/config-map/config-folder.ts';
-import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
 
 export interface FollowedCorefileOptions {
   readonly plan: NodeCachePlan;

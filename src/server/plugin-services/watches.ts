@@ -4,13 +4,13 @@
 
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { findCluster } from '@portolan/kubernetes/api/connection/find-cluster.ts';
+import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
+import { makeApiAccess } from '@portolan/kubernetes/api/list-watch/api-access.ts';
+import { followOther } from '@portolan/kubernetes/api/list-watch/further-kinds.ts';
+import type { Follower, KindStatus } from '@portolan/kubernetes/api/list-watch/reflector.ts';
+import { OtherObjects } from '@portolan/kubernetes/objects/other-objects.ts';
 import type { Watch, WatchedKind, Watches } from '@portolan/plugin';
-import { findCluster } from '../../kube/api/connection/find-cluster.ts';
-import type { Connection } from '../../kube/api/connection/types.ts';
-import { makeApiAccess } from '../../kube/api/list-watch/api-access.ts';
-import { followOther } from '../../kube/api/list-watch/further-kinds.ts';
-import type { Follower, KindStatus } from '../../kube/api/list-watch/reflector.ts';
-import { OtherObjects } from '../../kube/objects/other-objects.ts';
 
 /** Milliseconds: events within this time are one change, as for the names of a cluster. */
 const CHANGE_INTERVAL = 10;

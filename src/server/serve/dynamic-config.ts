@@ -5,12 +5,12 @@
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { ConfigFolder } from '@portolan/kubernetes/config-map/config-folder.ts';
+import type { ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
+import { ConfigMapSink } from '@portolan/kubernetes/objects/config-map-sink.ts';
 import { CONFIG_KEYS, type KubeDnsConfig } from '../../config/config-map/config-map.ts';
 import type { DynamicPlan } from '../../config/plan.ts';
-import { ConfigMapSink } from '../../kube/objects/config-map-sink.ts';
 import type { ConfigStats } from '../../observe/stats.ts';
-import { ConfigFolder } from '../../sources/config-map/config-folder.ts';
-import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
 import type { Following, ObjectSource } from '../object-source.ts';
 import { KeptConfig } from './kept-config.ts';
 import { LastGoodConfig } from './last-good-config.ts';

@@ -6,9 +6,13 @@ import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { ItemFault, ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import type { ConfigText, ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
+import {
+  readSnapshot,
+  type SnapshotOwner,
+  writeSnapshot,
+} from '@portolan/kubernetes/snapshot/snapshot-file.ts';
 import { CONFIG_KEYS } from '../../config/config-map/config-map.ts';
-import type { ConfigText, ConfigTexts } from '../../sources/config-map/config-texts.ts';
-import { readSnapshot, type SnapshotOwner, writeSnapshot } from '../../sources/snapshot/snapshot-file.ts';
 
 export interface KeptConfigOptions {
   readonly file: string;

@@ -1,7 +1,7 @@
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { decodeConfigText } from '@portolan/kubernetes/config-map/config-texts.ts';
 import { expect, it } from 'vitest';
-import { decodeConfigText } from '../../sources/config-map/config-texts.ts';
 import { LastGoodConfig } from './last-good-config.ts';
 
 function start() {

@@ -4,6 +4,7 @@
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import type { ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
 import {
   CONFIG_KEYS,
   type ConfigKey,
@@ -12,7 +13,6 @@ import {
 } from '../../config/config-map/config-map.ts';
 import { type Checked, describeProblem, type Problem } from '../../config/values/problem.ts';
 import type { ConfigStats } from '../../observe/stats.ts';
-import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
 
 export interface LastGoodConfigOptions {
   /** The source of the settings, for messages. */

@@ -11,6 +11,7 @@ import { findPluginOptions } from '@portolan/kernel/contract/plugin-use.ts';
 import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { isListeningAt, listOwnAddresses } from '@portolan/kernel/listen/local-addresses.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import { isOfKubernetes } from '@portolan/kubernetes/names/labels.ts';
 import { forward as forwardPlugin } from '@portolan/plugins/forward/plugin.ts';
 import { type ResolvFileEvents, ResolvFiles } from '@portolan/sources/resolv/resolv-files.ts';
 import type { KubeDnsConfig } from '../../config/config-map/config-map.ts';
@@ -18,7 +19,6 @@ import type { ServePlan } from '../../config/plan.ts';
 import { compileServe } from '../../config/serve/compile-serve.ts';
 import { NO_SERVERS, type ServeInputs } from '../../config/serve/resolver-settings.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
-import { isOfKubernetes } from '../../kube/names/labels.ts';
 import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
 import {
   type FrontEnd,

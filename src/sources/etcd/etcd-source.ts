@@ -12,7 +12,11 @@ import { TimeSlice } from '@portolan/kernel/base/time-slice.ts';
 import type { PublicationId } from '@portolan/kernel/table/types.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import type { Zone } from '@portolan/kernel/zone/zone.ts';
-import { SnapshotKeeper, type SnapshotSettings, type SnapshotStats } from '../snapshot/snapshot-keeper.ts';
+import {
+  SnapshotKeeper,
+  type SnapshotSettings,
+  type SnapshotStats,
+} from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
 import { ChangedNames } from './changed-names.ts';
 import type { EtcdSettings } from './client/settings.ts';
 import { EtcdPublication, type EtcdZone } from './etcd-publication.ts';

@@ -8,6 +8,8 @@ import { describeCorefileProblem, describeCorefileWarning } from '@portolan/core
 import { parseName } from '@portolan/dns/name.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { parseResolvConf } from '@portolan/kernel/forward/resolv-conf.ts';
+import { readKubeconfigs } from '@portolan/kubernetes/api/connection/kubeconfig-file.ts';
+import { ManifestError, parseManifest } from '@portolan/kubernetes/manifests/parse-manifest.ts';
 import { COREDNS_HOSTS } from '@portolan/plugins/hosts/hosts-manner.ts';
 import { KeyFileError, readKeyFile } from '@portolan/plugins/tsig/key-file.ts';
 import { HostsReader } from '@portolan/sources/hosts/hosts-reader.ts';
@@ -21,8 +23,6 @@ import { DNSMASQ_HOSTS } from '../../../src/config/dnsmasq/hosts-manner.ts';
 import { readDnsmasqOptions } from '../../../src/config/dnsmasq/read-configuration.ts';
 import { readServersFile } from '../../../src/config/dnsmasq/servers-file.ts';
 import { memorySources } from '../../../src/config/dnsmasq/testing/memory-sources.ts';
-import { readKubeconfigs } from '../../../src/kube/api/connection/kubeconfig-file.ts';
-import { ManifestError, parseManifest } from '../../../src/sources/manifests/parse-manifest.ts';
 import { COMMAND_LINES, ZONES } from '../../dnsmasq/known-world.ts';
 import { type FuzzTarget, fuzz, octetsOf } from './fuzz.ts';
 

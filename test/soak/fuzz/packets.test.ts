@@ -28,9 +28,12 @@ import {
   settings,
 } from '@portolan/kernel/table/testing/table-answers.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import type { ClusterObject, ServicePort } from '@portolan/kubernetes/objects/objects.ts';
+import {
+  AskableCluster,
+  type DialectName,
+} from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import { expect, it } from 'vitest';
-import type { ClusterObject, ServicePort } from '../../../src/kube/objects/objects.ts';
-import { AskableCluster, type DialectName } from '../../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { type FuzzTarget, fuzz } from './fuzz.ts';
 
 const NAMES = ['cart.cluster.local', 'x.cluster.local', 'www.example.com', '4.3.2.1.in-addr.arpa', '.'];

@@ -4,9 +4,9 @@
  */
 import { TYPE } from '@portolan/dns/types.ts';
 import { WorkCounter } from '@portolan/kernel/base/testing/work-counter.ts';
+import type { ClusterObject, EndpointsObject, ServiceObject } from '@portolan/kubernetes/objects/objects.ts';
+import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import { describe, expect, it } from 'vitest';
-import type { ClusterObject, EndpointsObject, ServiceObject } from '../../../src/kube/objects/objects.ts';
-import { AskableCluster, question } from '../../../src/plugins/kubernetes/testing/askable-cluster.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 /** What Kubernetes puts into one. */

@@ -4,6 +4,9 @@
  */
 import { ServerBlocks } from '@portolan/kernel/engine/server-blocks/server-blocks.ts';
 import { Upstream } from '@portolan/kernel/forward/upstream/upstream.ts';
+import { ClusterWatch } from '@portolan/kubernetes/api/list-watch/cluster-watch.ts';
+import { Kubernetes } from '@portolan/kubernetes/plugins/kubernetes/kubernetes-plugin.ts';
+import { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
 import { Cache } from '@portolan/plugins/cache/cache.ts';
 import { CacheStore } from '@portolan/plugins/cache/cache-store.ts';
 import { File } from '@portolan/plugins/file/file.ts';
@@ -11,10 +14,7 @@ import { Forward } from '@portolan/plugins/forward/forward.ts';
 import { Hosts } from '@portolan/plugins/hosts/hosts.ts';
 import { LocalHandlers } from '@portolan/plugins/local-names/local-handlers.ts';
 import { beforeAll, expect } from 'vitest';
-import { ClusterWatch } from '../../../src/kube/api/list-watch/cluster-watch.ts';
-import { Cluster } from '../../../src/kube/publish/cluster.ts';
 import { EtcdPlugin } from '../../../src/plugins/etcd/etcd-plugin.ts';
-import { Kubernetes } from '../../../src/plugins/kubernetes/kubernetes-plugin.ts';
 import { EtcdSource } from '../../../src/sources/etcd/etcd-source.ts';
 import { FRONT_ENDS, startChanging } from '../../plan-changes/changing-servers.ts';
 import { changePlans } from '../../plan-changes/former-plans.ts';

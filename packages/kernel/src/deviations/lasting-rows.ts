@@ -144,7 +144,7 @@ const CLIENT_ROWS = [
     plugins: ['autopath'],
     original:
       '`@kubernetes`: pods with `hostNetwork`, `dnsPolicy: None` or `Default`, or `dnsConfig.searches`, are searched for as any other',
-    portolan: "[the pod's own list, or none](../../src/plugins/autopath/README.md)",
+    portolan: "[the pod's own list, or none](../../packages/kubernetes/src/plugins/autopath/README.md)",
     why: 'another list finds other names',
     inCompat: 'stays',
   },

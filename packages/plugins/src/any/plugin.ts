@@ -2,8 +2,8 @@
  * `any`: questions for ANY get a short answer, or are refused.
  */
 import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
+import { isOfCluster } from '@portolan/kubernetes/plugins/kubernetes/block-cluster.ts';
 import { readBareUse } from '@portolan/plugin';
-import { isOfCluster } from '../../../../src/plugins/kubernetes/block-cluster.ts';
 import { type AnyOptions, createAnyHandler } from './any.ts';
 
 export const any = definePlugin({

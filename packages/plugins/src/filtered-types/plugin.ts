@@ -2,7 +2,7 @@
  * `filtered-types`: types of records that are left out of answers about names of the cluster.
  */
 import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
-import { isOfCluster } from '../../../../src/plugins/kubernetes/block-cluster.ts';
+import { isOfCluster } from '@portolan/kubernetes/plugins/kubernetes/block-cluster.ts';
 import { createTypeFilter } from '../forward/filtered-types.ts';
 
 export interface FilteredTypesOptions {

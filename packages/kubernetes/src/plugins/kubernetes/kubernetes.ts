@@ -1,0 +1,82 @@
+/**
+ * Answers for the names of the cluster, from its objects.
+ */
+import { EXTENDED_ERROR } from '@portolan/dns/extended-error.ts';
+import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { Handler } from '@portolan/kernel/chain/handler.ts';
+import { NO_QUESTIONS, type Questions } from '@portolan/kernel/chain/match.ts';
+import type { Query } from '@portolan/kernel/chain/query.ts';
+import { DEFAULT_PUBLICATION } from '@portolan/kernel/table/types.ts';
+import { lookUp, type ZoneAnswer } from '@portolan/kernel/zone/lookup.ts';
+import { type NameSource, setOf } from '@portolan/kernel/zone/node.ts';
+import { recordsOf } from '@portolan/kernel/zone/record-set.ts';
+import type { KubernetesNames } from '../../publish/names.ts';
+
+export interface ClusterSource {
+  readonly names: KubernetesNames;
+  /** Whether the zones may deny names. */
+  readonly isKnown: boolean;
+  /** The names as a client at an address sees them. @param findAddress called only if they depend on it */
+  namesFor(findAddress: () => string): NameSource;
+}
+
+/** The names as the client of a query sees them. An answer that depends on the client is neither stored nor cached. */
+export function namesOf(cluster: Pick<ClusterSource, 'namesFor'>, query: Query): NameSource {
+  return cluster.namesFor(() => {
+    query.forbidCaching();
+    return query.dependOnClient().address;
+  });
+}
+
+/** @param exceptions names in the zones that the handlers behind answer. Default: none */
+export function createKubernetesHandler(
+  cluster: ClusterSource,
+  exceptions: Questions = NO_QUESTIONS,
+): Handler {
+  const { names } = cluster;
+  const handle: Handler['handle'] = async (query, next) => {
+    const zone = names.zoneOf(query.key);
+    if (zone === undefined || exceptions.includes(query.key, query.question.type)) return next(query);
+    if (!cluster.isKnown) return answerWhileUnknown(names, query);
+    const answer = toAnswer(lookUp(namesOf(cluster, query), zone, query.question));
+    if (!names.mayBelongToOthers(zone, query.key)) return answer;
+    const other = await next(query);
+    return other.kind === 'refused' && names.ownsAll(zone) ? answer : other;
+  };
+  return {
+    name: 'kubernetes',
+    explainedBy: 'cluster',
+    role: 'publisher',
+    // The zones of a cluster are in the table's first publication.
+    publication: DEFAULT_PUBLICATION,
+    unpublished: exceptions,
+    answers: 'unchanged',
+    questions: {
+      includes: (name) => names.zoneOf(name) !== undefined,
+      matches: () => names.apexes.map((name) => ({ name: { kind: 'suffix', name }, types: 'all' })),
+    },
+    handle,
+  };
+}
+
+/** Answers only for names that are known to exist. */
+export function answerWhileUnknown(names: KubernetesNames, { key, question }: Query): Answer {
+  const node = names.findStanding(key);
+  const set = node && setOf(node, question.type);
+  if (set === undefined || set.additional === 'elsewhere')
+    return { kind: 'servfail', extendedError: EXTENDED_ERROR.NOT_READY };
+  const additionals = set.additional.flatMap((named) => recordsOf(named.name, named.set));
+  return { kind: 'records', records: recordsOf(question.name, set), additionals, authoritative: true };
+}
+
+export function toAnswer(answer: ZoneAnswer): Answer {
+  switch (answer.kind) {
+    case 'records':
+    case 'alias':
+      return { ...answer, authoritative: true };
+    case 'nodata':
+      return { ...answer, aliases: [], authoritative: true };
+    case 'nxdomain':
+      return { ...answer, aliases: [] };
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * The cluster that names are derived from: records, and the dialect that interprets them.
+ */
+import type { NameKey } from '@portolan/dns/types.ts';
+import { NAMESPACE, NAMESPACE_FLAG, SERVICE, SERVICE_FLAG } from '@portolan/kernel/records/layout.ts';
+import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
+import type { ZoneNode } from '@portolan/kernel/zone/node.ts';
+import type { Zone } from '@portolan/kernel/zone/zone.ts';
+import type { ClusterDirectory, ServerName, ServiceView, ZoneFacts } from '../dialects/dialect.ts';
+import { canonicalAddresses, endpointLabel } from '../names/endpoints.ts';
+import { groupByLabel } from '../names/label-groups.ts';
+import { nameBelow } from '../names/labels.ts';
+import type { PodMode } from '../names/pods.ts';
+import { labelOf, serviceKey } from '../records/fill-drafts.ts';
+import type { PodKeeper } from '../records/pod-keeper.ts';
+import { RecordViews } from '../records/record-views.ts';
+import { DerivedServices, type NamedService } from './derived-services.ts';
+import type { ChangingOptions, HasModelOptions, ModelOptions } from './model-options.ts';
+import { ReverseNames } from './reverse-names.ts';
+
+/** A headless service of nodes may have thousands of endpoints. */
+const MAX_SERVER_NAMES = 64;
+
+export class ClusterModel implements ClusterDirectory, HasModelOptions {
+  readonly reverse: ReverseNames;
+  readonly derived: DerivedServices;
+  readonly #writer: RecordWriter;
+  readonly #views: RecordViews;
+  readonly #pods: PodKeeper;
+  #options: ModelOptions;
+  #zones: readonly Zone[] = [];
+  #ownNodes: ReadonlyMap<NameKey, ZoneNode> = new Map();
+
+  constructor(options: ModelOptions, writer: RecordWriter, pods: PodKeeper) {
+    this.#options = options;
+    this.#writer = writer;
+    this.#pods = pods;
+    this.#views = new RecordViews(writer);
+    this.derived = new DerivedServices(writer, this);
+    this.reverse = new ReverseNames(writer, this.derived, this);
+    this.renewZones(0);
+  }
+
+  get options(): ModelOptions {
+    return this.#options;
+  }
+
+  change(options: ChangingOptions): void {
+    this.#options = { ...this.#options, ...options };
+  }
+
+  /** A service that has names. */
+  service(namespace: string, name: string): NamedService | undefined {
+    return this.derived.find(this.entryOf(namespace, name));
+  }
+
+  view(namespace: string, service: string): ServiceView | undefined {
+    const entry = this.entryOf(namespace, service);
+    return entry === 0 ? undefined : (this.derived.find(entry)?.view ?? this.derived.viewOf(entry));
+  }
+
+  /** The entry of a service, 0 for none. */
+  entryOf(namespace: string, service: string): number {
+    const key = serviceKey(namespace, service);
+    return key === undefined ? 0 : this.#writer.findService(key);
+  }
+
+  isHeadless(namespace: string, service: string): boolean {
+    return this.#views.service(this.entryOf(namespace, service))?.address.kind === 'headless';
+  }
+
+  get pods(): PodMode {
+    return this.options.pods;
+  }
+
+  get ttl(): number {
+    return this.options.ttl;
+  }
+
+  hasPod(namespace: string, address: string): boolean {
+    return this.#pods.has(namespace, address);
+  }
+
+  namespaceExists(namespace: string): boolean {
+    const entry = this.#namespaceOf(namespace);
+    if (entry === 0) return false;
+    const { usesNamespaces } = this.options.dialect;
+    return this.#get(entry + NAMESPACE.LIVE) > 0 || (usesNamespaces && this.hasNamespaceObject(namespace));
+  }
+
+  /** Whether the Namespace object exists. */
+  hasNamespaceObject(namespace: string): boolean {
+    const entry = this.#namespaceOf(namespace);
+    return entry !== 0 && (this.#get(entry + NAMESPACE.FLAGS) & NAMESPACE_FLAG.HAS_OBJECT) !== 0;
+  }
+
+  *namespaces(): Iterable<string> {
+    for (const entry of this.#writer.namespaces()) yield this.#views.labelAt(entry + NAMESPACE.KEY);
+  }
+
+  *services(namespace: string): Iterable<string> {
+    yield* this.#servicesWith(namespace, 0);
+  }
+
+  *externalNames(namespace: string): Iterable<string> {
+    yield* this.#servicesWith(namespace, SERVICE_FLAG.EXTERNAL);
+  }
+
+  /** The services of a namespace that have these flags. */
+  *#servicesWith(namespace: string, flags: number): Iterable<string> {
+    const parent = this.#namespaceOf(namespace);
+    if (parent === 0) return;
+    if (flags !== 0 && this.#get(parent + NAMESPACE.EXTERNALS) === 0) return;
+    for (const entry of this.#writer.servicesOf(parent))
+      if ((this.#get(entry + SERVICE.FLAGS) & flags) === flags)
+        yield this.#views.labelAt(entry + SERVICE.KEY);
+  }
+
+  #namespaceOf(namespace: string): number {
+    const label = labelOf(namespace);
+    return label === undefined ? 0 : this.#writer.findNamespace(label);
+  }
+
+  #get(at: number): number {
+    return this.#writer.space.views.atoms[at >> 2] ?? 0;
+  }
+
+  /** The zones, the cluster's domain first. */
+  get zones(): readonly Zone[] {
+    return this.#zones;
+  }
+
+  /** The nodes of the zones themselves, for each zone its apex first. */
+  get ownNodes(): ReadonlyMap<NameKey, ZoneNode> {
+    return this.#ownNodes;
+  }
+
+  /**
+   * Remakes the zones, with a new serial number and the current addresses of the name servers.
+   *
+   * @param serial seconds since the epoch
+   */
+  renewZones(serial: number): void {
+    const { domain, ttl, pods, dialect, reverseZones } = this.options;
+    const serverNames = this.#serverNames();
+    const found = serverNames.flatMap(({ addresses }) => addresses);
+    const nameservers = canonicalAddresses(found.length > 0 ? found : this.options.ownAddresses);
+    const view: ZoneFacts = { domain, ttl, pods, nameservers, serverNames, serial };
+    this.#zones = [domain, ...reverseZones].map((apex) => dialect.zone(apex, view));
+    const nodes = this.#zones.flatMap((zone) => dialect.apexNodes(zone, view));
+    this.#ownNodes = new Map(nodes.map((node) => [node.name, node]));
+  }
+
+  /** The services that have this machine as endpoint; of headless ones their endpoints. */
+  #serverNames(): readonly ServerName[] {
+    const views = new Map<NameKey, ServiceView>();
+    for (const address of canonicalAddresses(this.options.ownAddresses))
+      for (const { target, isService } of this.reverse.namesOf(address)) {
+        // Labels of a name of this model.
+        const [, service = '', namespace = ''] = target.split('.');
+        const view = isService ? undefined : this.view(namespace, service);
+        if (view !== undefined) views.set(view.name, view);
+      }
+    return [...views.values()].flatMap(serversOf).slice(0, MAX_SERVER_NAMES);
+  }
+}
+
+function serversOf({ name, service: { address }, endpoints }: ServiceView): readonly ServerName[] {
+  if (address.kind === 'clusterIPs') return [{ name, addresses: canonicalAddresses(address.addresses) }];
+  return groupByLabel(endpoints, endpointLabel).flatMap(({ label, endpoints: own }) => {
+    const below = nameBelow(label, name);
+    const addresses = canonicalAddresses(own.map((endpoint) => endpoint.address));
+    return below === undefined ? [] : [{ name: below, addresses }];
+  });
+}

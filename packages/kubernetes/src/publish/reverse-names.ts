@@ -1,0 +1,77 @@
+/**
+ * The names that each address maps to, for the handler chain.
+ *
+ * An address may belong to several services at once: a pod behind two of them has two names. If it is the address of a
+ * service itself, only that one counts, as in CoreDNS.
+ */
+import { addressOfReverseName, formatAddress, parseAddress, reverseName } from '@portolan/dns/address.ts';
+import { type NameKey, TYPE } from '@portolan/dns/types.ts';
+import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
+import { MAX_OWNERS } from '@portolan/kernel/records/reverse-composer.ts';
+import { COMPLETE, type ZoneNode } from '@portolan/kernel/zone/node.ts';
+import { recordSet } from '@portolan/kernel/zone/record-set.ts';
+import { AddressPrefixes } from '../names/address-prefixes.ts';
+import { OUTCOME } from '../names/outcomes.ts';
+import type { ReverseName } from '../names/reverse-name.ts';
+import { formatValue } from '../records/record-views.ts';
+import type { DerivedServices } from './derived-services.ts';
+import type { HasModelOptions } from './model-options.ts';
+
+export class ReverseNames {
+  readonly #writer: RecordWriter;
+  readonly #services: DerivedServices;
+  readonly #prefixes = new AddressPrefixes();
+  readonly #model: HasModelOptions;
+
+  constructor(writer: RecordWriter, services: DerivedServices, model: HasModelOptions) {
+    this.#writer = writer;
+    this.#services = services;
+    this.#model = model;
+    writer.claims.added = (address) => {
+      if (this.#prefixes.isBuilt) this.#prefixes.add(formatAddress(address));
+    };
+    writer.claims.removed = (address) => {
+      if (this.#prefixes.isBuilt) this.#prefixes.remove(formatAddress(address));
+    };
+  }
+
+  namesOf(address: string): readonly ReverseName[] {
+    const octets = parseAddress(address);
+    if (octets === undefined) return [];
+    return this.#writer.claims
+      .ownersOf(octets, MAX_OWNERS)
+      .flatMap(
+        (entry) => this.#services.find(entry)?.reverse.filter((name) => name.address === address) ?? [],
+      );
+  }
+
+  /** Whether there is an address below this name of the reverse tree. */
+  hasBelow(name: NameKey): boolean {
+    return this.#prefixes.has(name, this.#addresses());
+  }
+
+  /** The node of a name in the reverse tree, if its address has names. */
+  find(name: NameKey): ZoneNode | undefined {
+    const address = addressOfReverseName(name);
+    const names = address === undefined ? [] : this.namesOf(address);
+    if (address === undefined || names.length === 0) return undefined;
+    const data = targetsOf(names).map((target) => ({ kind: 'PTR', target }) as const);
+    return {
+      name: reverseName(address),
+      sets: [recordSet(TYPE.PTR, this.#model.options.ttl, data)],
+      alias: undefined,
+      below: COMPLETE,
+      outcome: OUTCOME.reverse,
+    };
+  }
+
+  *#addresses(): Iterable<string> {
+    for (const address of new Set(this.#writer.addresses())) yield formatValue(address);
+  }
+}
+
+/** The targets of the names of one address; those of services that select pods come first. */
+function targetsOf(names: readonly ReverseName[]): readonly NameKey[] {
+  const services = names.filter(({ isService }) => isService);
+  return [...new Set((services.length > 0 ? services : names).map(({ target }) => target))];
+}

@@ -1,0 +1,178 @@
+/**
+ * The services, endpoints and namespaces of a cluster as its records have them, for people who ask about them.
+ */
+import { parseAddress } from '@portolan/dns/address.ts';
+import {
+  ENDPOINT_STATE,
+  NAMESPACE,
+  NAMESPACE_FLAG,
+  SECTION,
+  SERVICE,
+  SERVICE_FLAG,
+} from '@portolan/kernel/records/layout.ts';
+import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
+import { bucketOf, ServiceHasher, serviceKeyAt } from '@portolan/kernel/records/service-digest.ts';
+import { addressOf, hostnameOf, readyIn, sectionsOf } from '@portolan/kernel/records/slice-addresses.ts';
+import { mergeTargets, type NamedTarget } from '../names/endpoint-targets.ts';
+import { type Endpoint, mergeEndpoints } from '../names/endpoints.ts';
+import type { ServiceObject } from '../objects/objects.ts';
+import { labelOf, serviceKey } from './fill-drafts.ts';
+import { formatValue, type NamespacedName, RecordViews } from './record-views.ts';
+
+export interface ServiceEndpoint {
+  /** Canonical; or a name, of a slice of `addressType: FQDN`. */
+  readonly address: string;
+  /** Only of ready endpoints. */
+  readonly hostname: string | undefined;
+}
+
+/** The endpoints of a service by what their conditions say. A terminating one is not ready either. */
+export interface ServiceEndpoints {
+  readonly ready: readonly ServiceEndpoint[];
+  readonly notReady: readonly ServiceEndpoint[];
+  readonly terminating: readonly ServiceEndpoint[];
+}
+
+export interface HashedService extends NamespacedName {
+  readonly bucket: number;
+  /** Valid until the next service. */
+  readonly hash: ServiceHasher;
+}
+
+/** Services that are found for one address. */
+const MAX_OWNERS = 64;
+
+export class ClusterContents {
+  readonly #writer: RecordWriter;
+  readonly #views: RecordViews;
+
+  constructor(writer: RecordWriter) {
+    this.#writer = writer;
+    this.#views = new RecordViews(writer);
+  }
+
+  service(namespace: string, name: string): ServiceObject | undefined {
+    return this.#views.service(this.#entryOf(namespace, name));
+  }
+
+  /** The endpoints of a service, whether or not the service exists. */
+  endpoints(namespace: string, name: string): ServiceEndpoints {
+    const found = { ready: [], notReady: [], terminating: [] } as {
+      [Name in keyof ServiceEndpoints]: ServiceEndpoint[];
+    };
+    const entry = this.#entryOf(namespace, name);
+    if (entry === 0) return found;
+    const { views } = this.#writer.space;
+    for (const record of this.#writer.slices.records(entry))
+      for (const section of sectionsOf(views, record)) {
+        const ready = readyIn(views, section);
+        const all = (views.words[(section + SECTION.COUNTS) >> 2] ?? 0) >>> 16;
+        for (let index = 0; index < all; index += 1) {
+          const address = formatValue(addressOf(views, section, index));
+          if (index < ready) found.ready.push({ address, hostname: hostnameOf(views, section, index) });
+          else if (this.#isTerminating(section, index - ready))
+            found.terminating.push({ address, hostname: undefined });
+          else found.notReady.push({ address, hostname: undefined });
+        }
+      }
+    for (const { target, label } of this.#views.targets(entry))
+      found.ready.push({ address: target, hostname: label });
+    return found;
+  }
+
+  /** The ready endpoints of a service with their ports, those of all its slices merged. */
+  readyEndpoints(namespace: string, name: string): readonly Endpoint[] {
+    const entry = this.#entryOf(namespace, name);
+    return entry === 0 ? [] : mergeEndpoints(this.#views.endpoints(entry));
+  }
+
+  /** The ready endpoints of a service that are names. */
+  readyTargets(namespace: string, name: string): readonly NamedTarget[] {
+    const entry = this.#entryOf(namespace, name);
+    return entry === 0 ? [] : mergeTargets(this.#views.targets(entry));
+  }
+
+  /** The endpoints with addresses, by slice. */
+  readySlices(namespace: string, name: string): readonly (readonly Endpoint[])[] {
+    const entry = this.#entryOf(namespace, name);
+    return entry === 0 ? [] : this.#views.endpoints(entry);
+  }
+
+  /** The first services that have an address, their own or that of a ready endpoint. @param address canonical */
+  servicesAt(address: string): readonly NamespacedName[] {
+    const octets = parseAddress(address);
+    const owners = octets === undefined ? [] : this.#writer.claims.ownersOf(octets, MAX_OWNERS);
+    return owners.map((entry) => this.#views.namesOf(entry));
+  }
+
+  *services(): Iterable<NamespacedName> {
+    for (const namespace of this.#writer.namespaces())
+      for (const entry of this.#writer.servicesOf(namespace))
+        if (this.#views.service(entry) !== undefined) yield this.#views.namesOf(entry);
+  }
+
+  /** The services of a namespace with the hash of their names and data, and the bucket that servers compare. */
+  *hashedServices(namespace: string): Iterable<HashedService> {
+    const label = labelOf(namespace);
+    const entry = label === undefined ? 0 : this.#writer.findNamespace(label);
+    if (entry === 0) return;
+    const { views } = this.#writer.space;
+    const hasher = new ServiceHasher(views);
+    for (const service of this.#writer.servicesOf(entry)) {
+      const record = views.words[(service + SERVICE.RECORD) >> 2] ?? 0;
+      if (record === 0) continue;
+      const key = serviceKeyAt(views, service);
+      hasher.hash(key, record);
+      yield { ...this.#views.namesOf(service), bucket: bucketOf(key), hash: hasher };
+    }
+  }
+
+  /** The namespaces that exist as objects, or have services or slices. */
+  *namespaces(): Iterable<string> {
+    for (const entry of this.#writer.namespaces()) yield this.#views.labelAt(entry + NAMESPACE.KEY);
+  }
+
+  hasNamespace(namespace: string): boolean {
+    for (const entry of this.#writer.namespaces())
+      if (this.#views.labelAt(entry + NAMESPACE.KEY) === namespace) return this.#exists(entry);
+    return false;
+  }
+
+  /** Services of type ExternalName, with the names that they lead to. */
+  *externalNames(): Iterable<NamespacedName & { readonly target: string }> {
+    for (const namespace of this.#writer.namespaces())
+      for (const entry of this.#writer.servicesOf(namespace)) {
+        const service = this.#views.service(entry);
+        if (service?.address.kind !== 'externalName') continue;
+        yield { namespace: service.namespace, name: service.name, target: service.address.name };
+      }
+  }
+
+  /** Services with ready endpoints that are names, each with the first one. */
+  *fqdnEndpoints(): Iterable<NamespacedName & { readonly target: string }> {
+    const { words } = this.#writer.space.views;
+    for (const namespace of this.#writer.namespaces())
+      for (const entry of this.#writer.servicesOf(namespace)) {
+        if (((words[(entry + SERVICE.FLAGS) >> 2] ?? 0) & SERVICE_FLAG.TARGETS) === 0) continue;
+        const [first] = mergeTargets(this.#views.targets(entry));
+        if (first !== undefined) yield { ...this.#views.namesOf(entry), target: first.target };
+      }
+  }
+
+  #exists(namespace: number): boolean {
+    const { words } = this.#writer.space.views;
+    const hasObject = ((words[(namespace + NAMESPACE.FLAGS) >> 2] ?? 0) & NAMESPACE_FLAG.HAS_OBJECT) !== 0;
+    return hasObject || (words[(namespace + NAMESPACE.FIRST) >> 2] ?? 0) !== 0;
+  }
+
+  #isTerminating(section: number, index: number): boolean {
+    const { octets, words } = this.#writer.space.views;
+    const states = words[(section + SECTION.STATES) >> 2] ?? 0;
+    return states !== 0 && ((octets[section + states + index] ?? 0) & ENDPOINT_STATE.TERMINATING) !== 0;
+  }
+
+  #entryOf(namespace: string, name: string): number {
+    const key = serviceKey(namespace, name);
+    return key === undefined ? 0 : this.#writer.findService(key);
+  }
+}
