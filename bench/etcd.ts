@@ -5,9 +5,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseEndpoint } from '@portolan/etcd/source/client/endpoints.ts';
+import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
-import { parseEndpoint } from '../src/sources/etcd/client/endpoints.ts';
-import { EtcdClient } from '../src/sources/etcd/client/etcd-client.ts';
 import { ServerProcess } from './child-process.ts';
 import { type Contestant, judgeCosts, listCosts, measureTurn, printCosts } from './costs.ts';
 import { DnsClient } from './dns-client.ts';

@@ -1,6 +1,8 @@
 /**
  * Statistics of all layers at one moment, the source of the metrics.
  */
+
+import type { EtcdStats } from '@portolan/etcd/source/etcd-source.ts';
 import type { OwnCacheCounts } from '@portolan/kernel/contract/plugin.ts';
 import type { ForwardCounts } from '@portolan/kernel/forward/forward-tally.ts';
 import type { ForwardedQueries } from '@portolan/kernel/forward/reader-path/reader-path.ts';
@@ -11,7 +13,6 @@ import type { TableStatistics } from '@portolan/kernel/table/writer.ts';
 import type { WatchStats } from '@portolan/kubernetes/api/list-watch/state.ts';
 import type { SnapshotStats } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
 import type { Finding } from '../reasons/finding.ts';
-import type { EtcdStats } from '../sources/etcd/etcd-source.ts';
 import type { DropCounts } from './http-connections.ts';
 
 export interface Stats {

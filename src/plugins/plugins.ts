@@ -2,6 +2,7 @@
  * The list of all plugins: one line for each folder. A Corefile may name those that have a directive.
  */
 
+export { etcd } from '@portolan/etcd/plugins/etcd/plugin.ts';
 export { autopath } from '@portolan/kubernetes/plugins/autopath/plugin.ts';
 export { federations } from '@portolan/kubernetes/plugins/federations/plugin.ts';
 export { k8s_external } from '@portolan/kubernetes/plugins/k8s_external/plugin.ts';
@@ -54,5 +55,4 @@ export { transfer } from '@portolan/plugins/transfer/plugin.ts';
 export { tsig } from '@portolan/plugins/tsig/plugin.ts';
 export { view } from '@portolan/plugins/view/plugin.ts';
 export { whoami } from '@portolan/plugins/whoami/plugin.ts';
-export { etcd } from './etcd/plugin.ts';
 export { portolan } from './portolan/plugin.ts';

@@ -7,6 +7,7 @@
 
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
+import { findEtcdStatistics } from '@portolan/etcd/plugins/etcd/etcd-statistics.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { reportShortage } from '@portolan/kernel/base/descriptors.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
@@ -32,7 +33,6 @@ import { logLines } from '../observe/query-events/dnsmasq-lines.ts';
 import type { QueryLine } from '../observe/query-events/event-lines.ts';
 import { type LoggedRings, QueryLog } from '../observe/query-events/query-log.ts';
 import { NO_CACHE, type Stats } from '../observe/stats.ts';
-import { findEtcdStatistics } from '../plugins/etcd/etcd-statistics.ts';
 import { CacheHandover } from './cache-handover.ts';
 import { ClusterObjects } from './cluster-objects.ts';
 import { serveOn } from './drain.ts';

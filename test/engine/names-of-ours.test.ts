@@ -8,6 +8,8 @@ import { appendFile } from 'node:fs/promises';
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { isWithin, parseName, toKey } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
+import { EtcdPlugin } from '@portolan/etcd/plugins/etcd/etcd-plugin.ts';
+import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
@@ -36,8 +38,6 @@ import { optionsIn, withOptions } from '../../src/config/server/testing/with-opt
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
-import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
-import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { startEtcd } from '../etcd/etcd-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';

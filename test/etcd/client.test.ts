@@ -1,13 +1,13 @@
 /**
  * The client of etcd's API version 3, against the real program.
  */
+import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
+import type { EtcdError } from '@portolan/etcd/source/client/etcd-error.ts';
+import { endOfPrefix, type KeyEvent, type WatchReply } from '@portolan/etcd/source/client/messages.ts';
+import type { EtcdSettings } from '@portolan/etcd/source/client/settings.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
-import type { EtcdError } from '../../src/sources/etcd/client/etcd-error.ts';
-import { endOfPrefix, type KeyEvent, type WatchReply } from '../../src/sources/etcd/client/messages.ts';
-import type { EtcdSettings } from '../../src/sources/etcd/client/settings.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { startEtcd, USER } from './etcd-server.ts';
 

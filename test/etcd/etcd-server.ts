@@ -3,11 +3,11 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
+import { parseEndpoint } from '@portolan/etcd/source/client/endpoints.ts';
+import type { Credentials, EtcdSettings, TlsFiles } from '@portolan/etcd/source/client/settings.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { onTestFinished } from 'vitest';
-import { parseEndpoint } from '../../src/sources/etcd/client/endpoints.ts';
-import type { Credentials, EtcdSettings, TlsFiles } from '../../src/sources/etcd/client/settings.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 
 type AtEnd = (end: () => Promise<void>) => void;

@@ -4,12 +4,12 @@
  */
 import { presentRecord } from '@portolan/dns/present.ts';
 import { RCODE } from '@portolan/dns/types.ts';
+import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
+import { endOfPrefix } from '@portolan/etcd/source/client/messages.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { addresses } from '@portolan/kernel/chain/testing/queries.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
-import { endOfPrefix } from '../../src/sources/etcd/client/messages.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { type EtcdCluster, startEtcd } from './etcd-server.ts';
 import { follow } from './followed.ts';

@@ -3,12 +3,12 @@
  * defragmented. The table keeps answering, and changes made meanwhile are visible afterwards.
  */
 import { RCODE } from '@portolan/dns/types.ts';
+import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { BurstLoad } from '../support/burst-load.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';

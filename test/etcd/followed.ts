@@ -4,6 +4,7 @@
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import type { Message } from '@portolan/dns/types.ts';
+import { EtcdPlugin } from '@portolan/etcd/plugins/etcd/etcd-plugin.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
@@ -15,7 +16,6 @@ import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS } from '@portolan/kernel/table/type
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import type { SnapshotSettings } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
 import { onTestFinished } from 'vitest';
-import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
 import type { EtcdCluster } from './etcd-server.ts';
 import { showHandler } from './show-handler.ts';
 

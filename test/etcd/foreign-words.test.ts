@@ -4,13 +4,13 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { PROPERTY_NAMES } from '@portolan/kernel/base/testing/property-names.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { type EtcdCluster, startEtcd } from './etcd-server.ts';

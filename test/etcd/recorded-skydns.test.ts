@@ -4,12 +4,12 @@
  */
 import { typeOf } from '@portolan/dns/mnemonics.ts';
 import { isWithin, parseName, toKey } from '@portolan/dns/name.ts';
+import { KeyTree } from '@portolan/etcd/source/names/key-tree.ts';
+import { parseServiceRecord } from '@portolan/etcd/source/names/service-record.ts';
+import { octetsOf, ServiceNames } from '@portolan/etcd/source/names/services.ts';
+import { Evaluation } from '@portolan/etcd/source/rules/evaluation.ts';
+import { makeSkyDnsRules } from '@portolan/etcd/source/rules/rules.ts';
 import { expect, it } from 'vitest';
-import { KeyTree } from '../../src/sources/etcd/names/key-tree.ts';
-import { parseServiceRecord } from '../../src/sources/etcd/names/service-record.ts';
-import { octetsOf, ServiceNames } from '../../src/sources/etcd/names/services.ts';
-import { Evaluation } from '../../src/sources/etcd/rules/evaluation.ts';
-import { makeSkyDnsRules } from '../../src/sources/etcd/rules/rules.ts';
 import {
   answerOutside,
   CASES,

@@ -2,12 +2,12 @@
  * Names from an etcd that requires a certificate, a user and a password: by `portolan skydns` and by the plugin of a Corefile.
  */
 import { writeFile } from 'node:fs/promises';
+import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { CLIENT_TLS, type EtcdCluster, startEtcd, USER } from './etcd-server.ts';

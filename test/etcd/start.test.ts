@@ -2,12 +2,12 @@
  * Servers that start while their etcd is slow: the first answer already comes from its keys.
  */
 import { connect, createServer, type Socket } from 'node:net';
+import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { type EtcdCluster, startEtcd } from './etcd-server.ts';

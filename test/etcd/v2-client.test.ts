@@ -1,11 +1,11 @@
 /**
  * The client of etcd's API version 2, against the real program.
  */
+import type { EtcdError } from '@portolan/etcd/source/client/etcd-error.ts';
+import type { EtcdSettings } from '@portolan/etcd/source/client/settings.ts';
+import { EtcdV2Client } from '@portolan/etcd/source/client/v2-client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import type { EtcdError } from '../../src/sources/etcd/client/etcd-error.ts';
-import type { EtcdSettings } from '../../src/sources/etcd/client/settings.ts';
-import { EtcdV2Client } from '../../src/sources/etcd/client/v2-client.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { startEtcd } from './etcd-server.ts';
 

@@ -1,13 +1,13 @@
 /**
  * `portolan kube2sky` with the API server double and a real etcd, by versions 3 and 2 of its API.
  */
+import { EtcdV2Client } from '@portolan/etcd/source/client/v2-client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, onTestFinished } from 'vitest';
 import { readKustomization } from '../../src/roles/manifests/layout-files.ts';
-import { EtcdV2Client } from '../../src/sources/etcd/client/v2-client.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { findUnused, readRules, userOf } from '../api-server/rbac.ts';

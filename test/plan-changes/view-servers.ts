@@ -2,6 +2,7 @@
  * The front ends whose plans have one view: `serve`, `kube-dns`, `dnsmasq` and `skydns`.
  */
 import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
+import { EtcdPlugin } from '@portolan/etcd/plugins/etcd/etcd-plugin.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
@@ -11,7 +12,6 @@ import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.t
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
-import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
 import { DnsmasqFrontEnd } from '../../src/server/dnsmasq/dnsmasq-front-end.ts';
 import type { FrontEnd } from '../../src/server/front-end.ts';
 import { ServeFrontEnd } from '../../src/server/serve/serve-front-end.ts';

@@ -4,13 +4,13 @@
 import { createSocket } from 'node:dgram';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { CLASS } from '@portolan/dns/types.ts';
+import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
+import { EtcdV2Client } from '@portolan/etcd/source/client/v2-client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
-import { EtcdV2Client } from '../../src/sources/etcd/client/v2-client.ts';
 import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';
 import { Program } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';

@@ -1,13 +1,14 @@
 /**
  * `portolan skydns`: the command line and the environment of SkyDNS.
  */
+
+import { EtcdPlugin } from '@portolan/etcd/plugins/etcd/etcd-plugin.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { countCores, readersFor } from '../../config/cores.ts';
 import { findDefaultDrain } from '../../config/server/drain.ts';
 import { readSkyDnsFlags, SKYDNS_FLAGS } from '../../config/skydns/skydns-flags.ts';
 import { readSettings, type SkyDnsSettings } from '../../config/skydns/skydns-settings.ts';
 import { placeOfServer } from '../../observe/control/control-place.ts';
-import { EtcdPlugin } from '../../plugins/etcd/etcd-plugin.ts';
 import { ConfigKeyError, readConfigKey } from '../../server/skydns/config-key.ts';
 import { SkyDnsFrontEnd } from '../../server/skydns/skydns-front-end.ts';
 import type { RunCommand } from '../grammar/command.ts';

@@ -1,10 +1,11 @@
 /**
  * The flags of kube2sky, read as that program reads them, and Portolan's additions.
  */
+
+import { type EtcdEndpoint, parseEndpoint } from '@portolan/etcd/source/client/endpoints.ts';
 import { type Environment, expandVariables } from '@portolan/kernel/base/environment.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
-import { type EtcdEndpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { readGoFlags } from '../flags/go-flags.ts';

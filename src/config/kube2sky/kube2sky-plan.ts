@@ -1,7 +1,7 @@
 /**
  * The settings of kube2sky, complete and checked.
  */
-import type { EtcdEndpoint } from '../../sources/etcd/client/endpoints.ts';
+import type { EtcdEndpoint } from '@portolan/etcd/source/client/endpoints.ts';
 
 export interface Kube2SkyPlan {
   /** The domain under which to create names, in lower case, with a final dot. */

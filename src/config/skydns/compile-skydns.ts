@@ -5,6 +5,9 @@
 import { joinName, parseName, toKey } from '@portolan/dns/name.ts';
 import { DEFAULT_UDP_SIZE } from '@portolan/dns/response-size.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
+import type { SkyDnsEtcdOptions } from '@portolan/etcd/plugins/etcd/options.ts';
+import { etcd } from '@portolan/etcd/plugins/etcd/plugin.ts';
+import { makeSkyDnsRules } from '@portolan/etcd/source/rules/rules.ts';
 import { type PluginUse, usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
 import { SERVE_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts';
 import {
@@ -18,9 +21,6 @@ import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import type { Zone } from '@portolan/kernel/zone/zone.ts';
 import { OUTCOME } from '@portolan/kubernetes/names/outcomes.ts';
 import { forwardLimit } from '@portolan/plugins/forward-limit/plugin.ts';
-import type { SkyDnsEtcdOptions } from '../../plugins/etcd/options.ts';
-import { etcd } from '../../plugins/etcd/plugin.ts';
-import { makeSkyDnsRules } from '../../sources/etcd/rules/rules.ts';
 import { makeServeLocalSettings } from '../serve/local-settings.ts';
 import {
   type LastOptions,

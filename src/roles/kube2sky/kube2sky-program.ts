@@ -4,14 +4,15 @@
  *     /healthz     200 while the process is alive
  *     /readiness   200 once all records were written, or another instance writes them
  */
+
+import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
+import { EtcdV2Client } from '@portolan/etcd/source/client/v2-client.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
 import type { Kube2SkyPlan } from '../../config/kube2sky/kube2sky-plan.ts';
 import type { HttpPort } from '../../observe/http-host.ts';
 import { type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
-import { EtcdClient } from '../../sources/etcd/client/etcd-client.ts';
-import { EtcdV2Client } from '../../sources/etcd/client/v2-client.ts';
 import { Kube2Sky } from './kube2sky.ts';
 import { ownerKey, type RecordStore } from './record-store.ts';
 import { V2RecordStore } from './v2-record-store.ts';

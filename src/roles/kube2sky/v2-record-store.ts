@@ -7,11 +7,12 @@
  * This version does not list keys that begin with an underscore, such as those of ports. So their names are kept below another
  * key: a name is added before its record is written, and removed after its record.
  */
+
+import type { EtcdV2Client } from '@portolan/etcd/source/client/v2-client.ts';
+import type { FolderNode } from '@portolan/etcd/source/client/v2-messages.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { ItemFault, ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
-import type { EtcdV2Client } from '../../sources/etcd/client/v2-client.ts';
-import type { FolderNode } from '../../sources/etcd/client/v2-messages.ts';
 import { OWNER_TTL, type RecordChange, type RecordStore, type StoredRecord } from './record-store.ts';
 
 export interface V2RecordStoreOptions {

@@ -3,8 +3,8 @@
  * the one that the owner created, and that other clients have not changed the records meanwhile. So an instance that has lost the
  * key cannot write, however late its transaction arrives.
  */
-import type { EtcdClient } from '../../sources/etcd/client/etcd-client.ts';
-import { type Condition, endOfPrefix, type Operation } from '../../sources/etcd/client/messages.ts';
+import type { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
+import { type Condition, endOfPrefix, type Operation } from '@portolan/etcd/source/client/messages.ts';
 import { OWNER_TTL, type RecordChange, type RecordStore, type StoredRecord } from './record-store.ts';
 
 /** Operations of a transaction; etcd accepts 128. */

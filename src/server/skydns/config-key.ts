@@ -1,13 +1,14 @@
 /**
  * The key `config` in etcd, whose JSON wins over the flags of SkyDNS.
  */
+
+import { readKey } from '@portolan/etcd/source/read-key.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { applyConfig, type SkyDnsSettings } from '../../config/skydns/skydns-settings.ts';
 import { describeProblem, type Problem } from '../../config/values/problem.ts';
 import { ValueReader } from '../../config/values/value-reader.ts';
-import { readKey } from '../../sources/etcd/read-key.ts';
 
 /** The key has wrong values. */
 export class ConfigKeyError extends Error {

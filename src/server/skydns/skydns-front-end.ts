@@ -2,6 +2,8 @@
  * The front end of `skydns`: compiles flags, the key `config`, stub zones and resolv.conf to a plan, and follows them.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { EtcdSource } from '@portolan/etcd/source/etcd-source.ts';
+import { pathOfName } from '@portolan/etcd/source/names/services.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
@@ -11,8 +13,6 @@ import { compileSkyDns, type SkyDnsInputs } from '../../config/skydns/compile-sk
 import { applyConfig, type SkyDnsSettings } from '../../config/skydns/skydns-settings.ts';
 import { describeProblem } from '../../config/values/problem.ts';
 import { ValueReader } from '../../config/values/value-reader.ts';
-import type { EtcdSource } from '../../sources/etcd/etcd-source.ts';
-import { pathOfName } from '../../sources/etcd/names/services.ts';
 import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
 import {
   type FrontEnd,

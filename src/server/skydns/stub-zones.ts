@@ -5,10 +5,10 @@
 import { formatAddress } from '@portolan/dns/address.ts';
 import { countLabels, joinName, splitLabels, toKey } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
+import { nameOfPath, type Service, type ServiceNames } from '@portolan/etcd/source/names/services.ts';
 import { ItemFault, type ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import { parseUpstream, type UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { StubZone } from '../../config/skydns/compile-skydns.ts';
-import { nameOfPath, type Service, type ServiceNames } from '../../sources/etcd/names/services.ts';
 
 const DNS_PORT = 53;
 

@@ -4,6 +4,15 @@
  */
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { frameOf, GrpcFrameReader } from '@portolan/etcd/source/client/grpc-frames.ts';
+import { statusOf } from '@portolan/etcd/source/client/grpc-status.ts';
+import {
+  decodeAuthenticate,
+  decodeLease,
+  decodeRange,
+  decodeTransaction,
+  decodeWatch,
+} from '@portolan/etcd/source/client/messages.ts';
 import { CONTROL, controlFrame, dataFrame, FrameReader } from '@portolan/plugins/dnstap/frame-stream.ts';
 import { readClientQuery } from '@portolan/plugins/dnstap/read-tap-message.ts';
 import { encodeFrame, TAP_TYPE } from '@portolan/plugins/dnstap/tap-message.ts';
@@ -22,15 +31,6 @@ import {
   pcapOf,
 } from '../../../src/roles/shadow/testing/sample-captures.ts';
 import { HandedRecordReader, writeRecord } from '../../../src/server/handed-records.ts';
-import { frameOf, GrpcFrameReader } from '../../../src/sources/etcd/client/grpc-frames.ts';
-import { statusOf } from '../../../src/sources/etcd/client/grpc-status.ts';
-import {
-  decodeAuthenticate,
-  decodeLease,
-  decodeRange,
-  decodeTransaction,
-  decodeWatch,
-} from '../../../src/sources/etcd/client/messages.ts';
 import { type FuzzTarget, fuzz, octetsOf } from './fuzz.ts';
 
 /** Runs a parser that may refuse its input, with errors of these names. */

@@ -2,6 +2,8 @@
  * Up to two hundred changes of the whole plan, by every front end: former plans are not referenced, the number of instances that belong
  * to a plan does not grow, and the sizes of heap and answer table stay constant.
  */
+import { EtcdPlugin } from '@portolan/etcd/plugins/etcd/etcd-plugin.ts';
+import { EtcdSource } from '@portolan/etcd/source/etcd-source.ts';
 import { ServerBlocks } from '@portolan/kernel/engine/server-blocks/server-blocks.ts';
 import { Upstream } from '@portolan/kernel/forward/upstream/upstream.ts';
 import { ClusterWatch } from '@portolan/kubernetes/api/list-watch/cluster-watch.ts';
@@ -14,8 +16,6 @@ import { Forward } from '@portolan/plugins/forward/forward.ts';
 import { Hosts } from '@portolan/plugins/hosts/hosts.ts';
 import { LocalHandlers } from '@portolan/plugins/local-names/local-handlers.ts';
 import { beforeAll, expect } from 'vitest';
-import { EtcdPlugin } from '../../../src/plugins/etcd/etcd-plugin.ts';
-import { EtcdSource } from '../../../src/sources/etcd/etcd-source.ts';
 import { FRONT_ENDS, startChanging } from '../../plan-changes/changing-servers.ts';
 import { changePlans } from '../../plan-changes/former-plans.ts';
 import { countInstances, findGrown, heapUsed } from '../../plan-changes/heap.ts';

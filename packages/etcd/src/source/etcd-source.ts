@@ -3,7 +3,6 @@
  *
  * The keys are read once and then watched, so questions cause no calls. While etcd is unreachable, the last known keys are used.
  */
-
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { ItemFault, ItemFence } from '@portolan/kernel/base/item-fence.ts';

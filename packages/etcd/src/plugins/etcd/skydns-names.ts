@@ -2,7 +2,6 @@
  * Names that SkyDNS treats in another way before it looks into etcd: those below stub zones, which other servers answer, and
  * `local.dns.DOMAIN` (`-local`), which has the records of another name under its own.
  */
-
 import { isWithin, toKey } from '@portolan/dns/name.ts';
 import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';

@@ -2,7 +2,7 @@
  * The metrics of the plugin `etcd`, updated when they are shown.
  */
 import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
-import type { EtcdStats } from '../../sources/etcd/etcd-source.ts';
+import type { EtcdStats } from '../../source/etcd-source.ts';
 
 export interface EtcdLabels {
   readonly server: string;

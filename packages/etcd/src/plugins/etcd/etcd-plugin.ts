@@ -1,7 +1,6 @@
 /**
  * The plugin `etcd` of a server block. For SkyDNS, the source of its names outlives plans, and keeps the options of the first plan.
  */
-
 import { isWithin, joinName } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
@@ -12,8 +11,8 @@ import type { Plugin, PluginContext } from '@portolan/kernel/contract/plugin.ts'
 import { NO_OUTCOME } from '@portolan/kernel/table/outcomes.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import type { Zone } from '@portolan/kernel/zone/zone.ts';
-import { EtcdSource, type EtcdSourceSettings, type EtcdStats } from '../../sources/etcd/etcd-source.ts';
-import { makeCoreDnsRules } from '../../sources/etcd/rules/rules.ts';
+import { EtcdSource, type EtcdSourceSettings, type EtcdStats } from '../../source/etcd-source.ts';
+import { makeCoreDnsRules } from '../../source/rules/rules.ts';
 import { createEtcdHandler } from './etcd.ts';
 import { showEtcdStats } from './etcd-metrics.ts';
 import { inspectEtcd } from './etcd-statistics.ts';

@@ -4,7 +4,6 @@
  * A name's node has the answers that depend only on the keys at it and below it. Answers that depend on other names, on other
  * servers or on the time are left to the chain, as are names with very many keys and rare types.
  */
-
 import { encodeName, isWithin, toKey } from '@portolan/dns/name.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE } from '@portolan/dns/types.ts';
 import type { ItemFence } from '@portolan/kernel/base/item-fence.ts';

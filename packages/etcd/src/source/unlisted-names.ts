@@ -2,7 +2,6 @@
  * Names whose keys etcd does not list by version 2 of its API: names with a label that begins with an underscore, such as
  * `_http._tcp` before a service. They are neither read with the others nor watched, so each is read on demand.
  */
-
 import { toKey } from '@portolan/dns/name.ts';
 import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';

@@ -1,7 +1,6 @@
 /**
  * Answers names from etcd's keys, for questions that the answer table leaves to the chain.
  */
-
 import { toKey } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
@@ -12,12 +11,12 @@ import type { Query } from '@portolan/kernel/chain/query.ts';
 import { replyOf } from '@portolan/kernel/chain/response.ts';
 import { EMPTY_ANSWER } from '@portolan/kernel/chain/whole-answer.ts';
 import { negativeSoa, type Zone } from '@portolan/kernel/zone/zone.ts';
-import { UNPUBLISHED_TYPES } from '../../sources/etcd/etcd-publication.ts';
-import type { EtcdSource, EvaluatedAnswer } from '../../sources/etcd/etcd-source.ts';
-import type { ServiceLookup } from '../../sources/etcd/names/services.ts';
-import type { OutsideAnswer, OutsideQuestion } from '../../sources/etcd/rules/evaluation.ts';
-import { isReverseZone } from '../../sources/etcd/rules/rules.ts';
-import type { UnlistedLookup } from '../../sources/etcd/unlisted-names.ts';
+import { UNPUBLISHED_TYPES } from '../../source/etcd-publication.ts';
+import type { EtcdSource, EvaluatedAnswer } from '../../source/etcd-source.ts';
+import type { ServiceLookup } from '../../source/names/services.ts';
+import type { OutsideAnswer, OutsideQuestion } from '../../source/rules/evaluation.ts';
+import { isReverseZone } from '../../source/rules/rules.ts';
+import type { UnlistedLookup } from '../../source/unlisted-names.ts';
 
 export interface EtcdHandlerOptions {
   readonly source: EtcdSource;

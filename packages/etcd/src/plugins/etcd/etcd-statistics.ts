@@ -3,7 +3,7 @@
  */
 import { Capability } from '@portolan/kernel/base/capability.ts';
 import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
-import type { EtcdStats } from '../../sources/etcd/etcd-source.ts';
+import type { EtcdStats } from '../../source/etcd-source.ts';
 
 export interface EtcdStatistics extends EtcdStats {
   readonly isKnown: boolean;

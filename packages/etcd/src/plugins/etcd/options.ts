@@ -1,11 +1,10 @@
 /**
  * Names from the keys of an etcd.
  */
-
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { SnapshotSettings } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
-import type { EtcdSettings } from '../../sources/etcd/client/settings.ts';
-import type { EtcdSourceSettings } from '../../sources/etcd/etcd-source.ts';
+import type { EtcdSettings } from '../../source/client/settings.ts';
+import type { EtcdSourceSettings } from '../../source/etcd-source.ts';
 
 export type EtcdOptions = CoreDnsEtcdOptions | SkyDnsEtcdOptions;
 

@@ -1,7 +1,6 @@
 /**
  * `etcd`: names from the keys of an etcd.
  */
-
 import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import {
   type DirectiveContext,
@@ -14,8 +13,8 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import { ofKind } from '@portolan/kernel/contract/plugin.ts';
 import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
 import type { SnapshotSettings } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
-import { type EtcdEndpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
-import type { Credentials, TlsFiles } from '../../sources/etcd/client/settings.ts';
+import { type EtcdEndpoint, parseEndpoint } from '../../source/client/endpoints.ts';
+import type { Credentials, TlsFiles } from '../../source/client/settings.ts';
 import type { EtcdOptions } from './options.ts';
 
 const DEFAULT_ENDPOINT = 'http://localhost:2379';
