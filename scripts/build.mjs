@@ -79,7 +79,7 @@ const commands = await readCommands();
 /** Each built by itself, split: modules by their names in `dist/`. */
 const SPLIT = [
   ...['portolan', ...SHARED].map((name) => ({ [name]: sourceOf(name) })),
-  { 'query-log': 'src/observe/query-events/query-log-thread.ts' },
+  { 'query-log': 'packages/server/src/observe/query-events/query-log-thread.ts' },
 ];
 /** Each built as one file of CommonJS, which has a code cache for each of its modules: those by their names in `dist/`. */
 const CACHED = {

@@ -40,7 +40,7 @@ function findInProgram(pattern: RegExp): readonly string[] {
 }
 
 it('opens the HTTP ports of all roles in one place', () => {
-  expect(findInProgram(/\bnew HttpServer\(/)).toEqual(['src/observe/http-host.ts']);
+  expect(findInProgram(/\bnew HttpServer\(/)).toEqual(['packages/server/src/observe/http-host.ts']);
 });
 
 it('describes a caught value in one place', () => {

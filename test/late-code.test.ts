@@ -52,7 +52,7 @@ function loadedWith(entry: string): ReadonlySet<string> {
 it.each(LATE)('%s loads it late', (command, late) => {
   const loaded = loadedWith(entryOf(command));
   expect(loaded.size).toBeGreaterThan(300);
-  expect(loaded).toContain('src/server/server.ts');
+  expect(loaded).toContain('packages/server/src/server.ts');
   expect(late.filter((module) => loaded.has(module))).toEqual([]);
 });
 

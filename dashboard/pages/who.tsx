@@ -1,7 +1,7 @@
 /**
  * Who asks what? The most frequent clients, namespaces and names of the last minute.
  */
-import { atLeast, describeCount } from '../../src/observe/statistics/space-saving.ts';
+import { atLeast, describeCount } from '@portolan/server/observe/statistics/space-saving.ts';
 import type { TopRow } from '../../src/server/control/top-counts.ts';
 import type { PageState } from '../../src/server/dashboard/page-state.ts';
 import { explainAddress } from '../state.ts';

@@ -100,7 +100,9 @@ export const COMMANDS: readonly CommandRow[] = [
     dashes: '--',
     takesKlog: true,
     isProbed: true,
-    takes: async () => ({ flags: (await import('../config/sidecar/sidecar-flags.ts')).SIDECAR_FLAGS }),
+    takes: async () => ({
+      flags: (await import('@portolan/server/settings/sidecar/sidecar-flags.ts')).SIDECAR_FLAGS,
+    }),
     load: async () => (await import('./programs/sidecar.ts')).runSidecar,
   },
   {
@@ -120,8 +122,8 @@ export const COMMANDS: readonly CommandRow[] = [
     dashes: '--',
     takesKlog: true,
     takes: async () => {
-      const { AUTOSCALER_FLAGS } = await import('../config/autoscaler/autoscaler-flags.ts');
-      const { DECIDE_FLAGS } = await import('../config/autoscaler/decide-flags.ts');
+      const { AUTOSCALER_FLAGS } = await import('@portolan/server/settings/autoscaler/autoscaler-flags.ts');
+      const { DECIDE_FLAGS } = await import('@portolan/server/settings/autoscaler/decide-flags.ts');
       return { flags: AUTOSCALER_FLAGS, subcommands: [{ name: 'decide', flags: DECIDE_FLAGS }] };
     },
     load: async () => (await import('./programs/autoscaler.ts')).runAutoscaler,

@@ -15,13 +15,18 @@ import type { PodMode } from '@portolan/kubernetes/names/pods.ts';
 import type { Federation } from '@portolan/kubernetes/plugins/federations/federation.ts';
 import type { NodesUse } from '@portolan/kubernetes/publish/nodes-use.ts';
 import type { NsidOptions } from '@portolan/plugins/nsid/plugin.ts';
-import type { AutoscalerPlan } from './autoscaler/autoscaler-plan.ts';
+import type { LogFormat, QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
+import type {
+  HealthPlan,
+  ListenPlan,
+  ObjectsPlan,
+  SkyDnsMetricsPlan,
+} from '@portolan/server/plan/server-plan.ts';
+import type { AutoscalerPlan } from '@portolan/server/settings/autoscaler/autoscaler-plan.ts';
+import type { EventsPlan } from '@portolan/server/settings/events/events-plan.ts';
+import type { OwnDashboardPlan } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
+import type { SidecarPlan } from '@portolan/server/settings/sidecar/sidecar-plan.ts';
 import type { DnsmasqPlan } from './dnsmasq/dnsmasq-plan.ts';
-import type { EventsPlan } from './events/events-plan.ts';
-import type { OwnDashboardPlan } from './own-dashboard/own-dashboard.ts';
-import type { LogFormat, QueryLogPlan } from './server/query-log-plan.ts';
-import type { HealthPlan, ListenPlan, ObjectsPlan, SkyDnsMetricsPlan } from './server/server-plan.ts';
-import type { SidecarPlan } from './sidecar/sidecar-plan.ts';
 
 export const DIALECTS = ['coredns', 'kube-dns'] as const satisfies readonly Dialect['name'][];
 

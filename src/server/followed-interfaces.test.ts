@@ -9,11 +9,11 @@ import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-ring
 import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { FollowedInterfaces } from '@portolan/server/followed-interfaces.ts';
+import { ListenerGroups } from '@portolan/server/listener-groups.ts';
+import { writePlainListeners } from '@portolan/server/plan/plain-block.ts';
 import { afterEach, expect, it } from 'vitest';
 import { planOf } from '../config/dnsmasq/testing/plan-of.ts';
-import { writePlainListeners } from '../config/server/plain-block.ts';
-import { FollowedInterfaces } from './followed-interfaces.ts';
-import { ListenerGroups } from './listener-groups.ts';
 
 const IPV4 = { family: 'IPv4', mac: '', netmask: '255.0.0.0', internal: false } as const;
 const LATE: Interfaces = { eth9: [{ ...IPV4, address: '127.0.0.9', cidr: '127.0.0.9/8' }] };

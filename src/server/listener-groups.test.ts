@@ -1,9 +1,9 @@
 import { MAX_READERS } from '@portolan/kernel/table/writer.ts';
+import { countCommonReaders, countReaders } from '@portolan/server/listener-groups.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { compileText } from '../config/corefile/testing/plan-of.ts';
-import type { ServerPlan } from '../config/server/server-plan.ts';
-import { countCommonReaders, countReaders } from './listener-groups.ts';
 
 const plan = compileText('. {\n whoami\n}\n');
 

@@ -4,8 +4,8 @@
  */
 import { countNodes } from '@portolan/kubernetes/objects/node-counts.ts';
 import { trimNodeCapacity } from '@portolan/kubernetes/objects/trim/trim-node-capacity.ts';
+import { ParametersError, readParameters } from '@portolan/server/settings/autoscaler/parameters.ts';
 import { describe, expect, it } from 'vitest';
-import { ParametersError, readParameters } from '../../src/config/autoscaler/parameters.ts';
 import { decideReplicas } from '../../src/roles/autoscaler/decide.ts';
 import { matchesLabels } from '../api-server/selector.ts';
 import { readRecording, readRecordingHeader } from '../support/recordings.ts';

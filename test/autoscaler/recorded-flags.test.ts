@@ -1,8 +1,11 @@
 /**
  * The flags that the original was recorded with: which of them it runs with, and its exit code for the rest.
  */
+import {
+  type AutoscalerReading,
+  readAutoscalerFlags,
+} from '@portolan/server/settings/autoscaler/autoscaler-flags.ts';
 import { describe, expect, test } from 'vitest';
-import { type AutoscalerReading, readAutoscalerFlags } from '../../src/config/autoscaler/autoscaler-flags.ts';
 import { readRecording } from '../support/recordings.ts';
 
 interface RecordedFlags {

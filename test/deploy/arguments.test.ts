@@ -2,6 +2,7 @@
  * The arguments of every container, parsed by the programs' own parsers, to find mistakes in manifests here and not in a cluster.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { readSidecarFlags } from '@portolan/server/settings/sidecar/sidecar-flags.ts';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -15,7 +16,6 @@ import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import type { ServePlan } from '../../src/config/plan.ts';
 import { SERVE_FLAGS, type ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
-import { readSidecarFlags } from '../../src/config/sidecar/sidecar-flags.ts';
 import { type Container, containersOf, FOLDERS, readDeployment, readLayout } from './manifests.ts';
 import { type Kustomization, patchDeployment } from './patches.ts';
 import { KubernetesSchemas } from './schema.ts';

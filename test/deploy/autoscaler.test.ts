@@ -4,11 +4,11 @@
 import { readFileSync } from 'node:fs';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { readAutoscalerFlags } from '@portolan/server/settings/autoscaler/autoscaler-flags.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { printManifests } from '../../src/cli/tools/print-manifests.ts';
-import { readAutoscalerFlags } from '../../src/config/autoscaler/autoscaler-flags.ts';
 import { planFromManifestsFlags } from '../../src/config/manifests/manifests-flags.ts';
 import { readKustomization } from '../../src/roles/manifests/layout-files.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';

@@ -3,6 +3,8 @@
  * `<!-- flags: COMMAND[, GROUP] -->` and `<!-- end of flags -->` is generated from the tables by `npm run docs`.
  */
 import { readFileSync } from 'node:fs';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
+import { markdownTable } from '@portolan/server/settings/flags/flag-text.ts';
 import { expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import {
@@ -10,8 +12,6 @@ import {
   describeCommands,
   ownFlagsOf,
 } from '../../src/cli/tools/described-command.ts';
-import type { Flag } from '../../src/config/flags/flag.ts';
-import { markdownTable } from '../../src/config/flags/flag-text.ts';
 
 const PAGE = 'docs/reference/flags.md';
 const BLOCK = /<!-- flags: ([^,>]+?)(?:, ([^>]+?))? -->\n[\s\S]*?<!-- end of flags -->/g;

@@ -267,7 +267,7 @@ export interface ReadinessText {
   readonly help: string;
 }
 
-const READINESS = 'src/server/readiness.ts';
+const READINESS = 'packages/server/src/readiness.ts';
 const STATE = 'packages/kubernetes/src/api/list-watch/state.ts';
 
 /** The bodies of `/readyz`. */
@@ -329,7 +329,7 @@ export const READINESS_TEXTS: readonly ReadinessText[] = [
   },
   {
     text: 'configmaps: not read yet',
-    from: ['src/server/server.ts', 'configmaps: not read yet'],
+    from: ['packages/server/src/server.ts', 'configmaps: not read yet'],
     help: 'The ConfigMap has not been read. Check that the service account may get and watch it.',
   },
   {

@@ -2,10 +2,10 @@
  * `docs/reference/reasons.md` has the vocabulary of reasons and findings: `npm run docs` writes it.
  */
 import { readFileSync } from 'node:fs';
+import { ALL_CHECKS } from '@portolan/server/reasons/checks/all-checks.ts';
+import { NODE_CHECKS } from '@portolan/server/reasons/checks/node-checks.ts';
+import { VOCABULARY } from '@portolan/server/reasons/vocabulary.ts';
 import { expect, it } from 'vitest';
-import { ALL_CHECKS } from '../../src/reasons/checks/all-checks.ts';
-import { NODE_CHECKS } from '../../src/reasons/checks/node-checks.ts';
-import { VOCABULARY } from '../../src/reasons/vocabulary.ts';
 
 const PAGE = 'docs/reference/reasons.md';
 const BLOCK = /<!-- vocabulary -->\n[\s\S]*?<!-- end of vocabulary -->/;

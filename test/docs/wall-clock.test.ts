@@ -10,7 +10,8 @@ import { expect, it } from 'vitest';
 const READERS: Readonly<Record<string, string>> = {
   'packages/kernel/src/base/clock.ts': 'it is the clock',
   'packages/kernel/src/listen/query-events/event-ring.ts': 'a monotonic time that costs less, for each batch',
-  'src/observe/query-events/query-log-thread.ts': 'the time of a line, in a thread of its own',
+  'packages/server/src/observe/query-events/query-log-thread.ts':
+    'the time of a line, in a thread of its own',
 };
 
 const READS = /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\(|\bprocess\.hrtime\b/;

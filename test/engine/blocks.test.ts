@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { ORDER_PROFILES } from '@portolan/corefile/coredns-version.ts';
 import { pluginUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import { LOCAL_PLACES } from '@portolan/plugins/local-names/options.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import { describe, expect, it } from 'vitest';
 import { pluginOrder } from '../../src/config/corefile/plugin-order.ts';
 import { compileText } from '../../src/config/corefile/testing/plan-of.ts';
@@ -15,7 +16,6 @@ import { planOf as planOfDnsmasq } from '../../src/config/dnsmasq/testing/plan-o
 import { compileServe } from '../../src/config/serve/compile-serve.ts';
 import { NO_SERVERS } from '../../src/config/serve/resolver-settings.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
-import type { ServerPlan } from '../../src/config/server/server-plan.ts';
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';

@@ -30,10 +30,6 @@ import { ProcessCluster } from '@portolan/kubernetes/plugins/kubernetes/process-
 import { findDialect } from '@portolan/kubernetes/publish/find-dialect.ts';
 import type { LocalNamesOptions } from '@portolan/plugins/local-names/options.ts';
 import type { RuleAction } from '@portolan/plugins/local-names/question-rules.ts';
-import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
-import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
 import {
   type LastOptions,
   writeClusterPlugins,
@@ -41,7 +37,11 @@ import {
   writeLastPlugins,
   writeLocalNames,
   writePlainEngine,
-} from '../../src/config/server/plain-block.ts';
+} from '@portolan/server/plan/plain-block.ts';
+import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
 import { ScriptedUpstream } from '../resolver/scripted-upstream.ts';
 import '../support/load-all-plugins.ts';
 

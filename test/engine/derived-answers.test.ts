@@ -17,16 +17,16 @@ import type { ServiceObject } from '@portolan/kubernetes/objects/objects.ts';
 import { ProcessCluster } from '@portolan/kubernetes/plugins/kubernetes/process-cluster.ts';
 import { findDialect } from '@portolan/kubernetes/publish/find-dialect.ts';
 import type { LocalNamesOptions } from '@portolan/plugins/local-names/options.ts';
-import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
-import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
 import {
   writeClusterPlugins,
   writeFirstPlugins,
   writeLocalNames,
   writePlainEngine,
-} from '../../src/config/server/plain-block.ts';
+} from '@portolan/server/plan/plain-block.ts';
+import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
 import '../support/load-all-plugins.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));

@@ -20,8 +20,8 @@ import { RFC_8767 } from '@portolan/plugins/cache/options.ts';
 import { cache as cachePlugin } from '@portolan/plugins/cache/plugin.ts';
 import { planRoute } from '@portolan/plugins/forward/options.ts';
 import { forward as forwardPlugin } from '@portolan/plugins/forward/plugin.ts';
+import { withOptions } from '@portolan/server/plan/testing/with-options.ts';
 import { expect, onTestFinished } from 'vitest';
-import { withOptions } from '../../src/config/server/testing/with-options.ts';
 import { isUpstreams, YesUpstream } from './yes-upstream.ts';
 import '../support/load-all-plugins.ts';
 

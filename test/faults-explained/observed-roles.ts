@@ -2,9 +2,9 @@
  * The servers of a cluster, each with the same API server and upstream server.
  */
 import type { Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { NoServerError, requestControl } from '@portolan/server/observe/control/control-client.ts';
+import type { Diagnosis } from '@portolan/server/reasons/finding.ts';
 import { onTestFinished, vi } from 'vitest';
-import { NoServerError, requestControl } from '../../src/observe/control/control-client.ts';
-import type { Diagnosis } from '../../src/reasons/finding.ts';
 import type { ServerStatus } from '../../src/server/control/status.ts';
 import { socketOf } from '../support/control.ts';
 import {

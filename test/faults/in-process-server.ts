@@ -6,13 +6,13 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { HttpHost } from '@portolan/server/observe/http-host.ts';
+import { Server } from '@portolan/server/server.ts';
 import { onTestFinished } from 'vitest';
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
 import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
-import { HttpHost } from '../../src/observe/http-host.ts';
 import { ServeFrontEnd } from '../../src/server/serve/serve-front-end.ts';
-import { Server } from '../../src/server/server.ts';
 import '../support/load-all-plugins.ts';
 
 export interface InProcessServer {

@@ -2,9 +2,9 @@
  * The example ConfigMap is valid.
  */
 import { readFileSync } from 'node:fs';
+import { CONFIG_KEYS, readKubeDnsConfig } from '@portolan/server/settings/config-map/config-map.ts';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { CONFIG_KEYS, readKubeDnsConfig } from '../../src/config/config-map/config-map.ts';
 
 function readTexts(data: Readonly<Record<string, string>>) {
   return readKubeDnsConfig(

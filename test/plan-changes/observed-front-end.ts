@@ -1,9 +1,9 @@
 /**
  * A front end that wraps another one and shows a test each plan that the server follows.
  */
-import type { ServerPlan } from '../../src/config/server/server-plan.ts';
-import type { FrontEnd, PlanListener, ServingFacts } from '../../src/server/front-end.ts';
-import type { ObjectSource } from '../../src/server/object-source.ts';
+import type { FrontEnd, PlanListener, ServingFacts } from '@portolan/server/front-end.ts';
+import type { ObjectSource } from '@portolan/server/object-source.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 
 export interface PlanObserver {
   /** The plan that is followed for one of the front end. */

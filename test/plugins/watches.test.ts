@@ -6,8 +6,8 @@ import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { WatchedKind } from '@portolan/plugin';
+import { PluginWatches } from '@portolan/server/plugin-services/watches.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { PluginWatches } from '../../src/server/plugin-services/watches.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { service } from '../list-watch/harness.ts';
 

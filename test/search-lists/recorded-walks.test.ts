@@ -1,8 +1,8 @@
 /**
  * The walks of `explain` are those that glibc, musl and Go were seen to take.
  */
+import { listReached, RESOLVER_LIBRARIES } from '@portolan/server/reasons/search-walk.ts';
 import { describe, expect, it } from 'vitest';
-import { listReached, RESOLVER_LIBRARIES } from '../../src/reasons/search-walk.ts';
 import { readWalks } from './walk.ts';
 
 describe.each(RESOLVER_LIBRARIES)('%s', (library) => {

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { ROOT } from '@portolan/dns/name.ts';
 import { CLASS, RCODE } from '@portolan/dns/types.ts';
-import type { StepOutcome } from '../../src/reasons/search-walk.ts';
+import type { StepOutcome } from '@portolan/server/reasons/search-walk.ts';
 import type { Walk } from './walk.ts';
 
 const RCODES: Readonly<Record<StepOutcome, number>> = {

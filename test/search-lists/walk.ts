@@ -1,7 +1,7 @@
 /**
  * What a resolver library asks for: a name, the settings of its resolv.conf, and the answer to each question.
  */
-import type { ResolverLibrary, SearchSettings, StepOutcome } from '../../src/reasons/search-walk.ts';
+import type { ResolverLibrary, SearchSettings, StepOutcome } from '@portolan/server/reasons/search-walk.ts';
 import { readRecording } from '../support/recordings.ts';
 
 export interface Walk extends SearchSettings {

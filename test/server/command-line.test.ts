@@ -2,8 +2,8 @@
  * The output of the program for a wrong command, and about itself.
  */
 import { readFileSync } from 'node:fs';
+import { rowOf } from '@portolan/server/settings/flags/flag-text.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { rowOf } from '../../src/config/flags/flag-text.ts';
 import { SERVE_FLAGS } from '../../src/config/serve/serve-flags.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 

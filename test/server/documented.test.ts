@@ -2,9 +2,9 @@
  * The documentation lists every metric, and only existing metrics.
  */
 import { readFileSync } from 'node:fs';
+import { METRICS } from '@portolan/server/observe/metrics/all.ts';
+import { SKYDNS_METRICS } from '@portolan/server/observe/metrics/skydns.ts';
 import { expect, it } from 'vitest';
-import { METRICS } from '../../src/observe/metrics/all.ts';
-import { SKYDNS_METRICS } from '../../src/observe/metrics/skydns.ts';
 
 /** What stands in code marks at the beginning of a table's row. */
 function listRows(file: string): readonly string[] {

@@ -11,8 +11,8 @@ import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-ring
 import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { ListenerGroups } from '@portolan/server/listener-groups.ts';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { ListenerGroups } from '../../src/server/listener-groups.ts';
 import { answerAuthoritatively } from '../listen/scripted-answers.ts';
 import { startClient } from '../listen/scripted-udp.ts';
 import { bundleThread } from '../support/bundle-thread.ts';

@@ -8,10 +8,14 @@ import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { parsePrometheusText } from '@portolan/kernel/base/testing/prometheus-text.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { HttpHost } from '@portolan/server/observe/http-host.ts';
+import { PROCESS_METRICS } from '@portolan/server/observe/metrics/process.ts';
+import {
+  type ProbePlan,
+  SIDECAR_DEFAULTS,
+  type SidecarPlan,
+} from '@portolan/server/settings/sidecar/sidecar-plan.ts';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { type ProbePlan, SIDECAR_DEFAULTS, type SidecarPlan } from '../../src/config/sidecar/sidecar-plan.ts';
-import { HttpHost } from '../../src/observe/http-host.ts';
-import { PROCESS_METRICS } from '../../src/observe/metrics/process.ts';
 import { processFamilies } from '../../src/roles/sidecar/process-metrics.ts';
 import { SIDECAR_PORT, Sidecar } from '../../src/roles/sidecar/sidecar.ts';
 import { addressOf, LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';

@@ -19,7 +19,7 @@ export const bundleBurstLoad = (): Promise<URL> => bundleThread('test/support/bu
 /** The threads of a server: a reader, and beside it `query-log.mjs`. @returns the reader */
 export async function bundleServerThreads(): Promise<URL> {
   const folder = await makeFolder();
-  await bundleInto(folder, 'query-log.mjs', 'src/observe/query-events/query-log-thread.ts');
+  await bundleInto(folder, 'query-log.mjs', 'packages/server/src/observe/query-events/query-log-thread.ts');
   return bundleInto(folder, 'reader.mjs', 'packages/kernel/src/listen/reader-thread.ts');
 }
 

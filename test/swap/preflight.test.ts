@@ -5,11 +5,11 @@
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { RestClient } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createProcessSources } from '../../src/cli/servers/dnsmasq-sources.ts';
 import type { OriginalName } from '../../src/config/preflight/originals.ts';
 import { planFromPreflightFlags } from '../../src/config/preflight/preflight-flags.ts';
-import { describeProblem } from '../../src/config/values/problem.ts';
 import type { PreflightFinding, PreflightReport } from '../../src/roles/preflight/finding.ts';
 import { makePreflight } from '../../src/roles/preflight/preflight.ts';
 import { readRunning } from '../../src/roles/preflight/read-running.ts';

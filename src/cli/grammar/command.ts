@@ -1,7 +1,7 @@
 /**
  * A row of the command table.
  */
-import type { Flag } from '../../config/flags/flag.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 import type { Serves } from '../process/first-reader.ts';
 
 export interface CommandRow {

@@ -1,7 +1,7 @@
 /**
  * Ends a command whose flags have problems, after all of them are printed.
  */
-import { type Checked, describeProblem } from '../../config/values/problem.ts';
+import { type Checked, describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { ExitError } from './exit.ts';
 
 /** @throws ExitError with 2 */

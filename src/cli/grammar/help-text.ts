@@ -1,9 +1,9 @@
 /**
  * Formats `--help` of commands that replace another program.
  */
-import type { Flag } from '../../config/flags/flag.ts';
-import { formatRows, rowOf } from '../../config/flags/flag-text.ts';
-import { helpRow, SHOWN_KLOG_FLAGS } from '../../config/flags/klog-flags.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
+import { formatRows, rowOf } from '@portolan/server/settings/flags/flag-text.ts';
+import { helpRow, SHOWN_KLOG_FLAGS } from '@portolan/server/settings/flags/klog-flags.ts';
 import type { CommandRow } from './command.ts';
 
 /** A note for commands that replace Go programs. */

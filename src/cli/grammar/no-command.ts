@@ -3,8 +3,8 @@
  */
 
 import { findNearest } from '@portolan/kernel/base/nearest.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { Command } from 'commander';
-import { describeProblem } from '../../config/values/problem.ts';
 import { VERSION } from '../process/version.ts';
 import type { CommandRow } from './command.ts';
 import { runParser } from './parser.ts';

@@ -1,9 +1,10 @@
 /**
  * Makes the options of the command line parser from a table of flags.
  */
+
+import { type Flag, formOf } from '@portolan/server/settings/flags/flag.ts';
+import { rowOf } from '@portolan/server/settings/flags/flag-text.ts';
 import { type Command, Option } from 'commander';
-import { type Flag, formOf } from '../../config/flags/flag.ts';
-import { rowOf } from '../../config/flags/flag-text.ts';
 
 /** The parser's syntax for a flag with an optional value. */
 function parserForm(flag: Flag): string {

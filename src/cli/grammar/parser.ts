@@ -1,9 +1,10 @@
 /**
  * Commands that commander parses: flags, help, exit codes.
  */
+
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { Command, CommanderError } from 'commander';
-import type { Flag } from '../../config/flags/flag.ts';
-import { describeProblem } from '../../config/values/problem.ts';
 import type { CommandRow } from './command.ts';
 import { ExitError } from './exit.ts';
 import { addOptions } from './options.ts';

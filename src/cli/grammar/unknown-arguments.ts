@@ -2,8 +2,8 @@
  * Describes arguments that are not flags of a command.
  */
 import { findNearest } from '@portolan/kernel/base/nearest.ts';
-import type { Flag } from '../../config/flags/flag.ts';
-import type { Problem } from '../../config/values/problem.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
+import type { Problem } from '@portolan/server/settings/values/problem.ts';
 
 /** @param command the command's name, for the remedy */
 export function describeUnknownArguments(

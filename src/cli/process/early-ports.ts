@@ -8,7 +8,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { EarlyListener } from '../../observe/http-server.ts';
+import type { EarlyListener } from '@portolan/server/observe/http-server.ts';
 import { findHealthPlaces, type ProbedPlace } from './health-places.ts';
 
 /** Connections that wait for the HTTP server; others are closed. */

@@ -4,7 +4,7 @@
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { MetricFamily } from '@portolan/kernel/base/metrics/family.ts';
-import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
+import type { AutoscalerPlan } from '@portolan/server/settings/autoscaler/autoscaler-plan.ts';
 import type { Autoscaler } from '../../roles/autoscaler/autoscaler.ts';
 import {
   type ApiServerSettings,

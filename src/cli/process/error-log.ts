@@ -4,8 +4,8 @@
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
-import type { LogFormat } from '../../config/server/query-log-plan.ts';
-import { type AdjustableLog, createLog, usesColours } from '../../observe/log.ts';
+import { type AdjustableLog, createLog, usesColours } from '@portolan/server/observe/log.ts';
+import type { LogFormat } from '@portolan/server/plan/query-log-plan.ts';
 
 /** @param format default: text for a terminal, otherwise JSON */
 export function createErrorLog(level: LogLevel, format?: LogFormat): AdjustableLog {

@@ -1,10 +1,11 @@
 /**
  * What a role does as a process in its own way, because users and supervisors of its original rely on it.
  */
-import type { LogFormat } from '../../config/server/query-log-plan.ts';
-import type { ControlPlace } from '../../observe/control/control-place.ts';
-import type { AdjustableLog } from '../../observe/log.ts';
-import type { Server } from '../../server/server.ts';
+
+import type { ControlPlace } from '@portolan/server/observe/control/control-place.ts';
+import type { AdjustableLog } from '@portolan/server/observe/log.ts';
+import type { LogFormat } from '@portolan/server/plan/query-log-plan.ts';
+import type { Server } from '@portolan/server/server.ts';
 import type { StopSignal } from './signals.ts';
 
 export interface Manner {

@@ -2,7 +2,7 @@
  * What a program prints before it serves: its version, the problems with its settings, and why it cannot run.
  */
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
-import { describeProblem, type Problem } from '../../config/values/problem.ts';
+import { describeProblem, type Problem } from '@portolan/server/settings/values/problem.ts';
 import { VERSION } from './version.ts';
 
 /** @param original the program that it replaces, with its version if that is known */

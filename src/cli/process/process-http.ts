@@ -3,7 +3,7 @@
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
-import { HttpHost } from '../../observe/http-host.ts';
+import { HttpHost } from '@portolan/server/observe/http-host.ts';
 import { takeEarlyPort } from './early-ports.ts';
 
 export function createHttpHost(log: Log): HttpHost {

@@ -3,14 +3,14 @@
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
-import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
-import type { EventsPlan } from '../../config/events/events-plan.ts';
-import type { OwnDashboardPlan } from '../../config/own-dashboard/own-dashboard.ts';
-import type { SidecarPlan } from '../../config/sidecar/sidecar-plan.ts';
-import type { CarryOut, ControlSocket } from '../../observe/control/control-socket.ts';
-import type { HttpHost } from '../../observe/http-host.ts';
+import type { CarryOut, ControlSocket } from '@portolan/server/observe/control/control-socket.ts';
+import type { HttpHost } from '@portolan/server/observe/http-host.ts';
+import type { Server } from '@portolan/server/server.ts';
+import type { AutoscalerPlan } from '@portolan/server/settings/autoscaler/autoscaler-plan.ts';
+import type { EventsPlan } from '@portolan/server/settings/events/events-plan.ts';
+import type { OwnDashboardPlan } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
+import type { SidecarPlan } from '@portolan/server/settings/sidecar/sidecar-plan.ts';
 import { createServerControl } from '../../server/control/server-control.ts';
-import type { Server } from '../../server/server.ts';
 import { ANY_CLUSTER, type ApiServerSettings } from './cluster-connection.ts';
 import type { EmbeddedAutoscaler } from './embedded-autoscaler.ts';
 import type { Companion } from './life-cycle.ts';

@@ -6,7 +6,7 @@ import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { confine } from '@portolan/kernel/socket/confinement.ts';
 import { releasePages } from '@portolan/kernel/socket/program-pages.ts';
-import type { ServerDependencies } from '../../server/server.ts';
+import type { ServerDependencies } from '@portolan/server/server.ts';
 import { type CodeCacheState, codeCacheStates } from './cached-bundle.ts';
 import { dropPrivileges } from './drop-privileges.ts';
 import { closeEarlyPorts } from './early-ports.ts';

@@ -3,11 +3,15 @@
  */
 import { readFileSync } from 'node:fs';
 import type { NodeCounts } from '@portolan/kubernetes/objects/node-counts.ts';
-import { DECIDE_FLAGS, type DecideQuestion, readDecideFlags } from '../../config/autoscaler/decide-flags.ts';
-import { type Parameters, readParameters } from '../../config/autoscaler/parameters.ts';
-import { readParametersFile } from '../../config/autoscaler/parameters-file.ts';
-import { formatRows, rowOf } from '../../config/flags/flag-text.ts';
-import { helpRow } from '../../config/flags/klog-flags.ts';
+import {
+  DECIDE_FLAGS,
+  type DecideQuestion,
+  readDecideFlags,
+} from '@portolan/server/settings/autoscaler/decide-flags.ts';
+import { type Parameters, readParameters } from '@portolan/server/settings/autoscaler/parameters.ts';
+import { readParametersFile } from '@portolan/server/settings/autoscaler/parameters-file.ts';
+import { formatRows, rowOf } from '@portolan/server/settings/flags/flag-text.ts';
+import { helpRow } from '@portolan/server/settings/flags/klog-flags.ts';
 import { type Decision, decideReplicas } from '../../roles/autoscaler/decide.ts';
 import { printFailure, printProblems } from '../process/print-problems.ts';
 

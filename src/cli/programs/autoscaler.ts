@@ -8,7 +8,7 @@ import {
   type AutoscalerReading,
   type AutoscalerSettings,
   readAutoscalerFlags,
-} from '../../config/autoscaler/autoscaler-flags.ts';
+} from '@portolan/server/settings/autoscaler/autoscaler-flags.ts';
 import { AutoscalerProgram } from '../../roles/autoscaler/autoscaler-program.ts';
 import { processFamilies } from '../../roles/sidecar/process-metrics.ts';
 import type { RunCommand } from '../grammar/command.ts';

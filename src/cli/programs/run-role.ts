@@ -2,8 +2,8 @@
  * Runs the commands of auxiliary programs: flags, log, signals, exit code.
  */
 import type { Log, LogLevel } from '@portolan/kernel/base/log.ts';
-import type { Problem } from '../../config/values/problem.ts';
-import type { HttpHost, HttpPort } from '../../observe/http-host.ts';
+import type { HttpHost, HttpPort } from '@portolan/server/observe/http-host.ts';
+import type { Problem } from '@portolan/server/settings/values/problem.ts';
 import { dropPrivileges } from '../process/drop-privileges.ts';
 import { closeEarlyPorts } from '../process/early-ports.ts';
 import { createErrorLog } from '../process/error-log.ts';

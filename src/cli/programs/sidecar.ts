@@ -2,7 +2,11 @@
  * `portolan sidecar`: replaces the sidecar of kube-dns, with its command line.
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
-import { readSidecarFlags, SIDECAR_FLAGS, type SidecarReading } from '../../config/sidecar/sidecar-flags.ts';
+import {
+  readSidecarFlags,
+  SIDECAR_FLAGS,
+  type SidecarReading,
+} from '@portolan/server/settings/sidecar/sidecar-flags.ts';
 import { processFamilies } from '../../roles/sidecar/process-metrics.ts';
 import { SIDECAR_PORT, Sidecar } from '../../roles/sidecar/sidecar.ts';
 import type { RunCommand } from '../grammar/command.ts';

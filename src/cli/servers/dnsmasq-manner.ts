@@ -6,10 +6,15 @@
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
+import {
+  type ControlPlace,
+  placeOfServer,
+  placeOfUser,
+} from '@portolan/server/observe/control/control-place.ts';
+import type { Server } from '@portolan/server/server.ts';
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT } from '../../config/dnsmasq/exit-codes.ts';
 import type { Note } from '../../config/dnsmasq/findings.ts';
-import { type ControlPlace, placeOfServer, placeOfUser } from '../../observe/control/control-place.ts';
 import { type DnsmasqLog, openDnsmasqLog } from '../../server/dnsmasq/dnsmasq-log.ts';
 import {
   assumeIdentity,
@@ -21,7 +26,6 @@ import { writePidFile } from '../../server/dnsmasq/pid-file.ts';
 import { notesOnPlan } from '../../server/dnsmasq/plan-notes.ts';
 import { describeFailure, exitCodeOf } from '../../server/dnsmasq/start-failure.ts';
 import { collectStatistics, describeStatistics } from '../../server/dnsmasq/statistics.ts';
-import type { Server } from '../../server/server.ts';
 import type { Manner } from '../process/manner.ts';
 import { onEnd } from '../process/signals.ts';
 

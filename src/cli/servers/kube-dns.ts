@@ -1,8 +1,8 @@
 /**
  * `portolan kube-dns`: replaces kube-dns, with its command line.
  */
-import { countCores } from '../../config/cores.ts';
-import { wrapWords } from '../../config/flags/flag-text.ts';
+import { countCores } from '@portolan/server/settings/cores.ts';
+import { wrapWords } from '@portolan/server/settings/flags/flag-text.ts';
 import {
   FURTHER_FLAGS,
   type GivenKubeDnsFlags,

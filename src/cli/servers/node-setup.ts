@@ -5,17 +5,17 @@ import { rmSync } from 'node:fs';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { METRICS_TEXT } from '@portolan/kernel/base/metrics/text-format.ts';
+import type { HttpHost } from '@portolan/server/observe/http-host.ts';
+import { HttpServerError } from '@portolan/server/observe/http-server.ts';
+import { openSharedPort } from '@portolan/server/observe/shared-port.ts';
+import type { ServerEvidence } from '@portolan/server/reasons/finding.ts';
+import type { Server } from '@portolan/server/server.ts';
 import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
-import type { HttpHost } from '../../observe/http-host.ts';
-import { HttpServerError } from '../../observe/http-server.ts';
-import { openSharedPort } from '../../observe/shared-port.ts';
-import type { ServerEvidence } from '../../reasons/finding.ts';
 import { NodeCacheMetrics } from '../../roles/node-network/node-cache-metrics.ts';
 import type { NodeNetwork } from '../../roles/node-network/node-network.ts';
 import { createNodeNetwork } from '../../roles/node-network/set-up-network.ts';
 import type { CoreDnsMetrics } from '../../server/coredns/coredns-metrics.ts';
 import { FollowedCorefile } from '../../server/node-cache/followed-corefile.ts';
-import type { Server } from '../../server/server.ts';
 import type { Companion } from '../process/life-cycle.ts';
 
 export class NodeSetup {

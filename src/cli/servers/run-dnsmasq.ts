@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { LocalNamesPlugin } from '@portolan/plugins/local-names/local-names.ts';
-import { countCores, readersAtOnceFor } from '../../config/cores.ts';
+import { countCores, readersAtOnceFor } from '@portolan/server/settings/cores.ts';
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import type { Note } from '../../config/dnsmasq/findings.ts';
 import { DnsmasqFrontEnd } from '../../server/dnsmasq/dnsmasq-front-end.ts';

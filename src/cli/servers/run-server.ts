@@ -3,8 +3,8 @@
  */
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { formatDuration } from '@portolan/kernel/base/duration.ts';
+import { placeOfServer } from '@portolan/server/observe/control/control-place.ts';
 import type { ServePlan } from '../../config/plan.ts';
-import { placeOfServer } from '../../observe/control/control-place.ts';
 import { ServeFrontEnd } from '../../server/serve/serve-front-end.ts';
 import { createErrorLog } from '../process/error-log.ts';
 import type { Manner } from '../process/manner.ts';

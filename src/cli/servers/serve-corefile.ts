@@ -7,6 +7,10 @@ import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '@portolan/corefile/syntax/findings.ts';
 import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
 import { writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
+import type { HttpHost } from '@portolan/server/observe/http-host.ts';
+import { findUdpFault } from '@portolan/server/readiness.ts';
+import type { ServerEvidence } from '@portolan/server/reasons/finding.ts';
+import type { Server } from '@portolan/server/server.ts';
 import type { CoreDnsCommand } from '../../config/corefile/coredns-flags.ts';
 import {
   type CorefileReading,
@@ -14,13 +18,9 @@ import {
   readCorefile,
   type ServerBlock,
 } from '../../config/corefile/read-corefile.ts';
-import type { HttpHost } from '../../observe/http-host.ts';
-import type { ServerEvidence } from '../../reasons/finding.ts';
 import { CoreDnsFrontEnd } from '../../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../../server/coredns/coredns-log.ts';
 import { CoreDnsMetrics } from '../../server/coredns/coredns-metrics.ts';
-import { findUdpFault } from '../../server/readiness.ts';
-import type { Server } from '../../server/server.ts';
 import type { Companion } from '../process/life-cycle.ts';
 import type { CompanionPlans } from '../process/server-companions.ts';
 import { type OpenRole, type RoleContext, runServerProcess } from '../process/server-process.ts';

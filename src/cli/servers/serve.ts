@@ -1,7 +1,7 @@
 /**
  * `portolan serve`: the all-in-one server.
  */
-import { countCores } from '../../config/cores.ts';
+import { countCores } from '@portolan/server/settings/cores.ts';
 import type { ServePlan } from '../../config/plan.ts';
 import { SERVE_FLAGS, type ServeFlags } from '../../config/serve/serve-flags.ts';
 import { planFromFlags } from '../../config/serve/serve-plan.ts';

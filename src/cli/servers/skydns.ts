@@ -4,11 +4,11 @@
 
 import { EtcdPlugin } from '@portolan/etcd/plugins/etcd/etcd-plugin.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
-import { countCores, readersFor } from '../../config/cores.ts';
-import { findDefaultDrain } from '../../config/server/drain.ts';
+import { placeOfServer } from '@portolan/server/observe/control/control-place.ts';
+import { findDefaultDrain } from '@portolan/server/plan/drain.ts';
+import { countCores, readersFor } from '@portolan/server/settings/cores.ts';
 import { readSkyDnsFlags, SKYDNS_FLAGS } from '../../config/skydns/skydns-flags.ts';
 import { readSettings, type SkyDnsSettings } from '../../config/skydns/skydns-settings.ts';
-import { placeOfServer } from '../../observe/control/control-place.ts';
 import { ConfigKeyError, readConfigKey } from '../../server/skydns/config-key.ts';
 import { SkyDnsFrontEnd } from '../../server/skydns/skydns-front-end.ts';
 import type { RunCommand } from '../grammar/command.ts';

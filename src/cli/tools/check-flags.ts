@@ -1,12 +1,13 @@
 /**
  * Checks whether a command would accept the given flags.
  */
+
+import { countCores } from '@portolan/server/settings/cores.ts';
+import type { Problem } from '@portolan/server/settings/values/problem.ts';
 import { Command } from 'commander';
-import { countCores } from '../../config/cores.ts';
 import { readDnsmasqOptions } from '../../config/dnsmasq/read-configuration.ts';
 import { SERVE_FLAGS, type ServeFlags } from '../../config/serve/serve-flags.ts';
 import { planFromFlags } from '../../config/serve/serve-plan.ts';
-import type { Problem } from '../../config/values/problem.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { addOptions } from '../grammar/options.ts';
 import { describeUnknownArguments } from '../grammar/unknown-arguments.ts';

@@ -1,7 +1,7 @@
 /**
  * Shell completions: commands, their flags, and the values of flags if they can be listed.
  */
-import { type Flag, suggestionsOf } from '../../config/flags/flag.ts';
+import { type Flag, suggestionsOf } from '@portolan/server/settings/flags/flag.ts';
 import { type DescribedCommand, shownFlagsOf, wordsOf } from './described-command.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;

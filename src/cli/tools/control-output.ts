@@ -2,8 +2,8 @@
  * Sends a request to the control socket, and prints what the server replies.
  */
 import { formatElapsed } from '@portolan/kernel/base/duration.ts';
+import type { ControlRequest } from '@portolan/server/observe/control/protocol.ts';
 import type { ControlFlags } from '../../config/control/control-flags.ts';
-import type { ControlRequest } from '../../observe/control/protocol.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { outputClosed, printPiece } from '../process/outputs.ts';
 
@@ -29,7 +29,9 @@ export async function* requestOrFail(
   socket: string | undefined,
   request: ControlRequest,
 ): AsyncIterable<unknown> {
-  const { requestControl, NoServerError } = await import('../../observe/control/control-client.ts');
+  const { requestControl, NoServerError } = await import(
+    '@portolan/server/observe/control/control-client.ts'
+  );
   try {
     yield* requestControl(socket, request, outputClosed);
   } catch (error) {

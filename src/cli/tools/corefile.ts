@@ -3,6 +3,8 @@
  *
  * Each action is loaded late: the Corefile reader and its regular expressions would keep memory in a server.
  */
+
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 import type { Command } from 'commander';
 import { CHECK_FLAGS, type CheckFlags } from '../../config/corefile/check-flags.ts';
 import { type CorefileExplainFlags, EXPLAIN_FLAGS } from '../../config/corefile/explain-flags.ts';
@@ -13,7 +15,6 @@ import {
   type MigrateFlags,
 } from '../../config/corefile/migrate-flags.ts';
 import { SURVEY_FLAGS, type SurveyFlags } from '../../config/corefile/survey-flags.ts';
-import type { Flag } from '../../config/flags/flag.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { addOptions } from '../grammar/options.ts';
 import { createParser, runParser } from '../grammar/parser.ts';

@@ -4,9 +4,9 @@
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
+import { HttpHost } from '@portolan/server/observe/http-host.ts';
+import { createLog } from '@portolan/server/observe/log.ts';
 import { DASHBOARD_FLAGS, type DashboardFlags } from '../../config/control/dashboard-flags.ts';
-import { HttpHost } from '../../observe/http-host.ts';
-import { createLog } from '../../observe/log.ts';
 import { findPods } from '../../roles/dashboard/pod-replicas.ts';
 import { Dashboard } from '../../server/dashboard/dashboard.ts';
 import { type FindReplicas, socketReplica } from '../../server/dashboard/replica.ts';

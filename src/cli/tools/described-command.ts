@@ -1,8 +1,8 @@
 /**
  * Commands with their arguments and flags, for completions, the man page and the reference page.
  */
-import type { Flag } from '../../config/flags/flag.ts';
-import { SHOWN_KLOG_FLAGS } from '../../config/flags/klog-flags.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
+import { SHOWN_KLOG_FLAGS } from '@portolan/server/settings/flags/klog-flags.ts';
 import type { CommandArguments, CommandRow } from '../grammar/command.ts';
 
 export interface DescribedCommand extends CommandRow, CommandArguments {}

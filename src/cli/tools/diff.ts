@@ -6,7 +6,7 @@ import { createReadStream, existsSync, mkdtempSync, rmSync, statSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
-import { CONFIG_KEYS } from '../../config/config-map/config-map.ts';
+import { CONFIG_KEYS } from '@portolan/server/settings/config-map/config-map.ts';
 import {
   DIFF_FLAGS,
   type DiffFlags,

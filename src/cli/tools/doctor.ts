@@ -4,10 +4,10 @@
 
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { parseDuration } from '@portolan/kernel/base/duration.ts';
+import { ALL_CHECKS } from '@portolan/server/reasons/checks/all-checks.ts';
+import { type Diagnosis, DOCTOR_EXIT, runChecks } from '@portolan/server/reasons/finding.ts';
+import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
 import { DOCTOR_FLAGS, type DoctorFlags } from '../../config/control/control-flags.ts';
-import { ALL_CHECKS } from '../../reasons/checks/all-checks.ts';
-import { type Diagnosis, DOCTOR_EXIT, runChecks } from '../../reasons/finding.ts';
-import type { Paint } from '../../reasons/render-explanation.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { createParser, runParser } from '../grammar/parser.ts';
@@ -36,7 +36,9 @@ export const runDoctor: RunCommand = async (words, command) => {
 
 /** Without a server, the objects alone can still be checked. */
 async function diagnosisOf({ socket, watch, evidence: file }: DoctorFlags): Promise<Diagnosis> {
-  const { requestControl, NoServerError } = await import('../../observe/control/control-client.ts');
+  const { requestControl, NoServerError } = await import(
+    '@portolan/server/observe/control/control-client.ts'
+  );
   const words = watch === undefined ? [] : [`watch=${watch}`];
   let evidence: readonly unknown[] = [];
   try {
@@ -58,7 +60,7 @@ async function diagnosisOfNode({ watch = '2s', nodeRoot, ask = false }: DoctorFl
   const milliseconds = parseDuration(watch);
   if (milliseconds === undefined)
     return fail(COMMAND, `--watch: not a duration: "${watch}". Give one such as 2s.`, DOCTOR_EXIT.USAGE);
-  const { NODE_CHECKS } = await import('../../reasons/checks/node-checks.ts');
+  const { NODE_CHECKS } = await import('@portolan/server/reasons/checks/node-checks.ts');
   const { readNodeEvidence } = await import('../../roles/node-evidence/read-node-evidence.ts');
   const { findNode } = await import('../../roles/node-evidence/find-node.ts');
   const clock = systemClock;

@@ -4,7 +4,7 @@
 
 import { findPluginOptions, usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
 import { mapUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
-import type { ServerPlan } from '../../config/server/server-plan.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import { portolan } from '../../plugins/portolan/plugin.ts';
 
 export function dropSideEffects(plan: ServerPlan): ServerPlan {

@@ -1,8 +1,8 @@
 /**
  * The man page, in the macros of man(7), which groff and mandoc read.
  */
-import { type Flag, formOf } from '../../config/flags/flag.ts';
-import { rowOf } from '../../config/flags/flag-text.ts';
+import { type Flag, formOf } from '@portolan/server/settings/flags/flag.ts';
+import { rowOf } from '@portolan/server/settings/flags/flag-text.ts';
 import { type DescribedCommand, shownFlagsOf } from './described-command.ts';
 
 /** @param version of this program */

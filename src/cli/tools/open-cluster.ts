@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
-import { DOCTOR_EXIT } from '../../reasons/finding.ts';
+import { DOCTOR_EXIT } from '@portolan/server/reasons/finding.ts';
 import { fail } from './control-output.ts';
 
 export interface ChosenCluster {

@@ -3,13 +3,13 @@
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import { DOCTOR_EXIT } from '@portolan/server/reasons/finding.ts';
 import {
   PREFLIGHT_FLAGS,
   type PreflightFlags,
   planFromPreflightFlags,
   type WorkloadPlan,
 } from '../../config/preflight/preflight-flags.ts';
-import { DOCTOR_EXIT } from '../../reasons/finding.ts';
 import type { PreflightReport } from '../../roles/preflight/finding.ts';
 import { makePreflight } from '../../roles/preflight/preflight.ts';
 import { readRunning } from '../../roles/preflight/read-running.ts';

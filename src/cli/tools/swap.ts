@@ -7,6 +7,7 @@ import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
 import { RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import { asRecord, asText } from '@portolan/kubernetes/objects/trim/fields.ts';
+import { DOCTOR_EXIT } from '@portolan/server/reasons/finding.ts';
 import type { ServerPlace } from '../../config/compare/compare-flags.ts';
 import {
   planFromSwapFlags,
@@ -14,7 +15,6 @@ import {
   type SwapFlags,
   type SwapPlan,
 } from '../../config/swap/swap-flags.ts';
-import { DOCTOR_EXIT } from '../../reasons/finding.ts';
 import { type AskedQuestion, PLAIN, readName } from '../../roles/compare/asked-question.ts';
 import { AskedServer } from '../../roles/compare/asked-server.ts';
 import { renderPreflight } from '../../roles/preflight/render-preflight.ts';

@@ -1,8 +1,9 @@
 /**
  * `portolan tail`: shows the queries that a running server answers, one line each.
  */
+
+import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
 import { TAIL_FLAGS, type WatchFlags } from '../../config/control/control-flags.ts';
-import type { Paint } from '../../reasons/render-explanation.ts';
 import type { WatchedQuery } from '../../server/control/watched-queries.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { createParser, runParser } from '../grammar/parser.ts';

@@ -2,10 +2,10 @@
  * The flags of `portolan compare`, and those that it shares with `portolan shadow`.
  */
 import { parseUpstream, UpstreamAddressError } from '@portolan/kernel/forward/upstream-address.ts';
-import { type Flag, type FlagsOf, REPORT_FORMAT } from '../flags/flag.ts';
-import { readerOf } from '../flags/flag-reader.ts';
-import type { Checked, Problem } from '../values/problem.ts';
-import type { ValueReader } from '../values/value-reader.ts';
+import { type Flag, type FlagsOf, REPORT_FORMAT } from '@portolan/server/settings/flags/flag.ts';
+import { readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import type { Checked, Problem } from '@portolan/server/settings/values/problem.ts';
+import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 
 export const COMPARISON_FLAGS = [
   {

@@ -1,8 +1,8 @@
 /**
  * The flags of the commands that ask a running server: `control`, `status`, `explain`, `tail`, `top` and `doctor`.
  */
-import { RESOLVER_LIBRARIES } from '../../reasons/search-walk.ts';
-import type { Flag, FlagsOf } from '../flags/flag.ts';
+import { RESOLVER_LIBRARIES } from '@portolan/server/reasons/search-walk.ts';
+import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
 
 export const CONTROL_FLAGS = [
   {

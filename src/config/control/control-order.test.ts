@@ -1,5 +1,5 @@
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { describe, expect, it } from 'vitest';
-import { describeProblem } from '../values/problem.ts';
 import { readControlOrder } from './control-order.ts';
 
 const read = (text: string) => readControlOrder(text.split(' '), 'json');

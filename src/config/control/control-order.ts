@@ -24,12 +24,19 @@ import { typeOf } from '@portolan/dns/mnemonics.ts';
 import { parseName, ROOT, toKey, tryParseName } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { LOG_LEVELS, type LogLevel } from '@portolan/kernel/base/log.ts';
-import { RESOLVER_LIBRARIES, type ResolverLibrary } from '../../reasons/search-walk.ts';
-import { readQueryLogSettings, readQueryLogWords } from '../query-log/read-settings.ts';
-import type { QueryLogPlan } from '../server/query-log-plan.ts';
-import type { Checked } from '../values/problem.ts';
-import { lastSetting, readSettingWords, type Settings } from '../values/setting-words.ts';
-import { ValueReader } from '../values/value-reader.ts';
+import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
+import { RESOLVER_LIBRARIES, type ResolverLibrary } from '@portolan/server/reasons/search-walk.ts';
+import {
+  readQueryLogSettings,
+  readQueryLogWords,
+} from '@portolan/server/settings/query-log/read-settings.ts';
+import type { Checked } from '@portolan/server/settings/values/problem.ts';
+import {
+  lastSetting,
+  readSettingWords,
+  type Settings,
+} from '@portolan/server/settings/values/setting-words.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 
 export interface ExplainOrder {
   readonly kind: 'explain';

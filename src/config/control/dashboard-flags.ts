@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan dashboard`.
  */
-import type { Flag, FlagsOf } from '../flags/flag.ts';
+import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
 
 export const DASHBOARD_FLAGS = [
   {

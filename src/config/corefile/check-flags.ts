@@ -2,9 +2,9 @@
  * The flags of `portolan corefile check`.
  */
 
-import type { Flag, FlagsOf } from '../flags/flag.ts';
-import { readerOf } from '../flags/flag-reader.ts';
-import type { Checked } from '../values/problem.ts';
+import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
+import { readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import type { Checked } from '@portolan/server/settings/values/problem.ts';
 import { type Compat, readCompat } from './compat.ts';
 import { COMPAT_VALUE, PLUGIN_FLAG } from './compat-flags.ts';
 

@@ -2,8 +2,8 @@
  * Portolan's own flags that `portolan coredns` and `portolan node-cache` share.
  */
 import { ORDER_PROFILES } from '@portolan/corefile/coredns-version.ts';
-import type { Flag } from '../flags/flag.ts';
-import { FORMER_NAMES } from '../server/former-names.ts';
+import { FORMER_NAMES } from '@portolan/server/plan/former-names.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 
 /** Of `portolan coredns` and `portolan node-cache`. */
 export const BLOCKS_EXTRA_FLAG = {

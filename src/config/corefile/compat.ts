@@ -17,7 +17,7 @@ import {
   type RestorableId,
   type RestoredDeviations,
 } from '@portolan/kernel/deviations/table.ts';
-import type { ValueReader } from '../values/value-reader.ts';
+import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 
 export interface Compat {
   /** The version whose plugins and whose order of plugins count. */

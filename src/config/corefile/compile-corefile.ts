@@ -16,12 +16,12 @@ import type {
 } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { MultisocketOptions } from '@portolan/plugins/multisocket/options.ts';
 import type { PrometheusOptions } from '@portolan/plugins/prometheus/options.ts';
+import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
+import type { EndpointPlan, ServerPlan } from '@portolan/server/plan/server-plan.ts';
+import { countCores, readersFor } from '@portolan/server/settings/cores.ts';
+import { readQueryLogWords } from '@portolan/server/settings/query-log/read-settings.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import { findOptions } from '../../plugins/registry.ts';
-import { countCores, readersFor } from '../cores.ts';
-import { readQueryLogWords } from '../query-log/read-settings.ts';
-import type { QueryLogPlan } from '../server/query-log-plan.ts';
-import type { EndpointPlan, ServerPlan } from '../server/server-plan.ts';
-import { ValueReader } from '../values/value-reader.ts';
 import type { ServerBlock } from './read-corefile.ts';
 
 /** Milliseconds: `forward` of CoreDNS tries servers for 5 s, and waits 2 s for the reply of the last one. */

@@ -4,25 +4,25 @@
  * autoscaler, of the dashboard and of the query log.
  */
 
-import type { AutoscalerPlan } from '../autoscaler/autoscaler-plan.ts';
-import { EVENT_FLAGS, readEvents } from '../events/event-flags.ts';
-import type { EventsPlan } from '../events/events-plan.ts';
-import { choicesOf, type Flag } from '../flags/flag.ts';
-import { FlagReader } from '../flags/flag-reader.ts';
-import { formatRows, rowOf } from '../flags/flag-text.ts';
-import { parseGoBoolean } from '../flags/go-flags.ts';
+import { FORMER_NAMES, type FormerNames } from '@portolan/server/plan/former-names.ts';
+import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
+import type { AutoscalerPlan } from '@portolan/server/settings/autoscaler/autoscaler-plan.ts';
+import { EVENT_FLAGS, readEvents } from '@portolan/server/settings/events/event-flags.ts';
+import type { EventsPlan } from '@portolan/server/settings/events/events-plan.ts';
+import { choicesOf, type Flag } from '@portolan/server/settings/flags/flag.ts';
+import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
+import { formatRows, rowOf } from '@portolan/server/settings/flags/flag-text.ts';
+import { parseGoBoolean } from '@portolan/server/settings/flags/go-flags.ts';
 import {
   OWN_DASHBOARD_FLAGS,
   type OwnDashboardPlan,
   readOwnDashboard,
-} from '../own-dashboard/own-dashboard.ts';
-import { QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
-import { readCorefileQueryLog } from '../query-log/read-settings.ts';
+} from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
+import { QUERY_LOG_FLAGS } from '@portolan/server/settings/query-log/query-log-flags.ts';
+import { readCorefileQueryLog } from '@portolan/server/settings/query-log/read-settings.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { AUTOSCALE_FLAGS } from '../serve/autoscale-flags.ts';
 import { readAutoscale } from '../serve/read-autoscale.ts';
-import { FORMER_NAMES, type FormerNames } from '../server/former-names.ts';
-import type { QueryLogPlan } from '../server/query-log-plan.ts';
-import { describeProblem } from '../values/problem.ts';
 import { type Compat, DEFAULT_COMPAT, parseCompat } from './compat.ts';
 import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS, PLUGIN_FLAG } from './compat-flags.ts';
 

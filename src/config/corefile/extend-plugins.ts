@@ -8,10 +8,10 @@ import type { KubernetesOptions } from '@portolan/kubernetes/plugins/kubernetes/
 import { nodesUseOf } from '@portolan/kubernetes/publish/nodes-use.ts';
 import type { CacheRules } from '@portolan/plugins/cache/options.ts';
 import { boundRoute, hedgeRoute } from '@portolan/plugins/forward/options.ts';
+import { readQueryLogWords } from '@portolan/server/settings/query-log/read-settings.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import type { PortolanOptions } from '../../plugins/portolan/options.ts';
 import type { CorefilePluginName, CorefileUse } from '../../plugins/registry.ts';
-import { readQueryLogWords } from '../query-log/read-settings.ts';
-import { ValueReader } from '../values/value-reader.ts';
 
 /** The plugins of a server block, by name. */
 type Plugins = Map<CorefilePluginName, CorefileUse>;

@@ -9,8 +9,8 @@ import {
   type KubeDnsConfig,
   readKubeDnsConfig,
   type StubDomain,
-} from '../config-map/config-map.ts';
-import type { Problem } from '../values/problem.ts';
+} from '@portolan/server/settings/config-map/config-map.ts';
+import type { Problem } from '@portolan/server/settings/values/problem.ts';
 
 export interface Conversion {
   readonly corefile: string;

@@ -3,7 +3,7 @@
  */
 import type { MigrationSettings } from '@portolan/corefile/migration/migrate-corefile.ts';
 import { RELEASES } from '@portolan/corefile/migration/releases.ts';
-import type { Flag, FlagsOf } from '../flags/flag.ts';
+import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
 
 const LAST_RELEASE = RELEASES.at(-1) ?? '';
 

@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan corefile survey`.
  */
-import type { Flag, FlagsOf } from '../flags/flag.ts';
+import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
 import { PLUGIN_FLAG } from './compat-flags.ts';
 
 const OUTPUTS = ['text', 'json'] as const;

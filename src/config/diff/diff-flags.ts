@@ -1,9 +1,9 @@
 /**
  * The flags of `portolan diff`.
  */
-import { type Flag, type FlagsOf, REPORT_FORMAT } from '../flags/flag.ts';
-import { readerOf } from '../flags/flag-reader.ts';
-import type { Checked } from '../values/problem.ts';
+import { type Flag, type FlagsOf, REPORT_FORMAT } from '@portolan/server/settings/flags/flag.ts';
+import { readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import type { Checked } from '@portolan/server/settings/values/problem.ts';
 
 export const DIFF_FLAGS = [
   {

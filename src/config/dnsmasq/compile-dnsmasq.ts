@@ -6,15 +6,15 @@ import { DEFAULT_QUERY_TIMEOUTS } from '@portolan/kernel/listen/query-timeouts.t
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import type { ListenerGroupPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { LocalNamesOptions } from '@portolan/plugins/local-names/options.ts';
-import { makeClientsPlan } from '../server/clients-plan.ts';
+import { makeClientsPlan } from '@portolan/server/plan/clients-plan.ts';
 import {
   writeFirstPlugins,
   writeLastPlugins,
   writeLocalNames,
   writePlainEngine,
   writePlainListeners,
-} from '../server/plain-block.ts';
-import type { ServerPlan } from '../server/server-plan.ts';
+} from '@portolan/server/plan/plain-block.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import { makeCacheRules } from './caching-rules.ts';
 import type { DnsmasqPlan } from './dnsmasq-plan.ts';
 import { DNSMASQ_TIMEOUT, type DnsmasqInputs, makeForwardPlan } from './forward-plan.ts';

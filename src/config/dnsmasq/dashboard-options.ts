@@ -1,12 +1,12 @@
 /**
  * Options of the dashboard that all servers have. dnsmasq has none of them.
  */
-import { FlagReader } from '../flags/flag-reader.ts';
+import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import {
   OWN_DASHBOARD_FLAGS,
   type OwnDashboardPlan,
   readOwnDashboard,
-} from '../own-dashboard/own-dashboard.ts';
+} from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
 import type { DnsmasqDraft } from './draft.ts';
 import type { Findings } from './findings.ts';
 import { textOfOctets } from './octets.ts';

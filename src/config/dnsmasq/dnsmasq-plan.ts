@@ -10,10 +10,10 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { NameScope } from '@portolan/plugins/local-names/name-scopes.ts';
 import type { ReplyRules } from '@portolan/plugins/local-names/reply-rules.ts';
+import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
+import type { InterfaceListenPlan } from '@portolan/server/plan/server-plan.ts';
+import type { OwnDashboardPlan } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
 import type { LocalNamesPlan } from '@portolan/sources/local/local-plan.ts';
-import type { OwnDashboardPlan } from '../own-dashboard/own-dashboard.ts';
-import type { QueryLogPlan } from '../server/query-log-plan.ts';
-import type { InterfaceListenPlan } from '../server/server-plan.ts';
 
 export interface DnsmasqPlan {
   readonly upstreams: UpstreamsPlan;

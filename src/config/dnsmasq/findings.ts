@@ -1,7 +1,7 @@
 /**
  * Problems and notes collected while a configuration is read.
  */
-import type { Problem } from '../values/problem.ts';
+import type { Problem } from '@portolan/server/settings/values/problem.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 export interface DnsmasqProblem extends Problem {

@@ -1,7 +1,7 @@
 /**
  * The options of dnsmasq as flags, for help and documentation of all commands.
  */
-import type { Flag } from '../flags/flag.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 import { allOptions } from './option-table.ts';
 
 export const DNSMASQ_FLAGS: readonly Flag[] = allOptions

@@ -1,10 +1,11 @@
 /**
  * Options of the query log that all servers have, beside dnsmasq's `log-queries`. dnsmasq has none of them.
  */
-import { QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
-import { readQueryLogWords } from '../query-log/read-settings.ts';
-import { type QueryLogPlan, STANDARD_OUTPUT } from '../server/query-log-plan.ts';
-import { ValueReader } from '../values/value-reader.ts';
+
+import { type QueryLogPlan, STANDARD_OUTPUT } from '@portolan/server/plan/query-log-plan.ts';
+import { QUERY_LOG_FLAGS } from '@portolan/server/settings/query-log/query-log-flags.ts';
+import { readQueryLogWords } from '@portolan/server/settings/query-log/read-settings.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import type { DnsmasqDraft } from './draft.ts';
 import type { Findings } from './findings.ts';
 import { textOfOctets } from './octets.ts';

@@ -1,6 +1,6 @@
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeProblem } from '../values/problem.ts';
 import { helpText } from './help-text.ts';
 import { octetsOf } from './octets.ts';
 import { allOptions } from './option-table.ts';

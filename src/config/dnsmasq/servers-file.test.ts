@@ -1,5 +1,5 @@
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { expect, it } from 'vitest';
-import { describeProblem } from '../values/problem.ts';
 import { readServersFile } from './servers-file.ts';
 
 const FILE = '/etc/servers';

@@ -1,6 +1,6 @@
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeProblem } from '../values/problem.ts';
 import { readHealthzFlags } from './healthz-flags.ts';
 import type { HealthzPlan } from './healthz-plan.ts';
 

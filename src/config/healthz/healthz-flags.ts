@@ -2,12 +2,12 @@
  * The flags of exechealthz, read as that program reads them: each `-cmd` belongs to the `-url` at the same position.
  */
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
-import { type Flag, kindsOf } from '../flags/flag.ts';
-import { FlagReader } from '../flags/flag-reader.ts';
-import { readGoFlags } from '../flags/go-flags.ts';
-import { readLogLevel } from '../flags/klog-flags.ts';
-import type { Problem } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
+import { type Flag, kindsOf } from '@portolan/server/settings/flags/flag.ts';
+import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
+import { readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
+import { readLogLevel } from '@portolan/server/settings/flags/klog-flags.ts';
+import type { Problem } from '@portolan/server/settings/values/problem.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import type { HealthzCheck, HealthzPlan } from './healthz-plan.ts';
 
 export type HealthzReading =

@@ -1,10 +1,10 @@
 /**
  * The flags of `portolan image`.
  */
-import type { Flag, FlagsOf } from '../flags/flag.ts';
-import { readerOf } from '../flags/flag-reader.ts';
-import { faultOfImageName } from '../values/image-name.ts';
-import type { Checked } from '../values/problem.ts';
+import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
+import { readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import { faultOfImageName } from '@portolan/server/settings/values/image-name.ts';
+import type { Checked } from '@portolan/server/settings/values/problem.ts';
 
 /** The targets of the Dockerfile that are images. */
 export const IMAGE_TARGETS = [

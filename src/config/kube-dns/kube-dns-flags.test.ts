@@ -1,8 +1,8 @@
 import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { describe, expect, it } from 'vitest';
 import { memorySources } from '../dnsmasq/testing/memory-sources.ts';
 import { planFromFlags } from '../serve/serve-plan.ts';
-import { describeProblem } from '../values/problem.ts';
 import { readKubeDnsFlags } from './kube-dns-flags.ts';
 
 const environment = { HOST: 'api.example', PORT: '6443' };

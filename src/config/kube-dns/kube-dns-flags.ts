@@ -2,13 +2,13 @@
  * The command line of kube-dns. Its flags are read as the `serve` flags of the same names; other `serve` flags are accepted too.
  */
 import { type Environment, expandVariables } from '@portolan/kernel/base/environment.ts';
-import type { Flag } from '../flags/flag.ts';
-import { keyOf, kindsOf } from '../flags/flag.ts';
-import { type GivenFlags, readGoFlags } from '../flags/go-flags.ts';
-import { readLogLevel } from '../flags/klog-flags.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
+import { keyOf, kindsOf } from '@portolan/server/settings/flags/flag.ts';
+import { type GivenFlags, readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
+import { readLogLevel } from '@portolan/server/settings/flags/klog-flags.ts';
+import type { Problem } from '@portolan/server/settings/values/problem.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import { SERVE_FLAGS, type ServeFlags } from '../serve/serve-flags.ts';
-import type { Problem } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
 
 type ServeFlagName = (typeof SERVE_FLAGS)[number]['name'];
 

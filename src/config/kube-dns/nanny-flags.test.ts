@@ -1,6 +1,6 @@
 import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { describe, expect, it } from 'vitest';
-import { describeProblem } from '../values/problem.ts';
 import { readNannyFlags } from './nanny-flags.ts';
 
 function good(...words: readonly string[]) {

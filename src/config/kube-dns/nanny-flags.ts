@@ -6,11 +6,11 @@ import {
   type UpstreamAddress,
   UpstreamAddressError,
 } from '@portolan/kernel/forward/upstream-address.ts';
-import { type Flag, kindsOf } from '../flags/flag.ts';
-import { FlagReader } from '../flags/flag-reader.ts';
-import { readGoFlags } from '../flags/go-flags.ts';
-import type { Problem } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
+import { type Flag, kindsOf } from '@portolan/server/settings/flags/flag.ts';
+import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
+import { readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
+import type { Problem } from '@portolan/server/settings/values/problem.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 
 export interface NannyPlan {
   readonly configDir: string;

@@ -6,12 +6,12 @@ import { type EtcdEndpoint, parseEndpoint } from '@portolan/etcd/source/client/e
 import { type Environment, expandVariables } from '@portolan/kernel/base/environment.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
-import { type Flag, kindsOf } from '../flags/flag.ts';
-import { FlagReader } from '../flags/flag-reader.ts';
-import { readGoFlags } from '../flags/go-flags.ts';
-import { readLogLevel } from '../flags/klog-flags.ts';
-import type { Problem } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
+import { type Flag, kindsOf } from '@portolan/server/settings/flags/flag.ts';
+import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
+import { readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
+import { readLogLevel } from '@portolan/server/settings/flags/klog-flags.ts';
+import type { Problem } from '@portolan/server/settings/values/problem.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import type { Kube2SkyPlan } from './kube2sky-plan.ts';
 
 export const KUBE2SKY_FLAGS = [

@@ -2,10 +2,10 @@
  * The flags of `portolan manifests`: the parts of the shipped manifests that differ between clusters.
  */
 import { isDns1123Label } from '@portolan/kubernetes/names/name-rules.ts';
-import type { Flag, FlagsOf } from '../flags/flag.ts';
-import { faultOfImageName } from '../values/image-name.ts';
-import type { Checked } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
+import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
+import { faultOfImageName } from '@portolan/server/settings/values/image-name.ts';
+import type { Checked } from '@portolan/server/settings/values/problem.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 
 /** The folder in `deploy/` of each layout. */
 export const LAYOUT_FOLDERS = {

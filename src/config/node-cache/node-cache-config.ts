@@ -4,8 +4,8 @@
 
 import { parseAddress } from '@portolan/dns/address.ts';
 import type { ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
-import { readKubeDnsConfig } from '../config-map/config-map.ts';
-import type { Checked, Problem } from '../values/problem.ts';
+import { readKubeDnsConfig } from '@portolan/server/settings/config-map/config-map.ts';
+import type { Checked, Problem } from '@portolan/server/settings/values/problem.ts';
 
 export interface NodeCacheConfig {
   /** Empty: use the nameservers of resolv.conf. */

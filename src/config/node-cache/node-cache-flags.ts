@@ -5,17 +5,20 @@
 import { parseAddress } from '@portolan/dns/address.ts';
 import { parseDuration } from '@portolan/kernel/base/duration.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
+import { type Flag, kindsOf } from '@portolan/server/settings/flags/flag.ts';
+import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
+import { type GivenFlags, readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
+import { readLogLevel } from '@portolan/server/settings/flags/klog-flags.ts';
+import {
+  OWN_DASHBOARD_FLAGS,
+  readOwnDashboard,
+} from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
+import { QUERY_LOG_FLAGS } from '@portolan/server/settings/query-log/query-log-flags.ts';
+import { readCorefileQueryLog } from '@portolan/server/settings/query-log/read-settings.ts';
+import type { Problem } from '@portolan/server/settings/values/problem.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import { readCompat } from '../corefile/compat.ts';
 import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS, PLUGIN_FLAG } from '../corefile/compat-flags.ts';
-import { type Flag, kindsOf } from '../flags/flag.ts';
-import { FlagReader } from '../flags/flag-reader.ts';
-import { type GivenFlags, readGoFlags } from '../flags/go-flags.ts';
-import { readLogLevel } from '../flags/klog-flags.ts';
-import { OWN_DASHBOARD_FLAGS, readOwnDashboard } from '../own-dashboard/own-dashboard.ts';
-import { QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
-import { readCorefileQueryLog } from '../query-log/read-settings.ts';
-import type { Problem } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
 import type { NodeCachePlan, RulesChoice } from './node-cache-plan.ts';
 
 export type NodeCacheReading =

@@ -1,10 +1,11 @@
 /**
  * The settings of `portolan node-cache` beside its Corefile.
  */
+
+import type { FormerNames } from '@portolan/server/plan/former-names.ts';
+import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
+import type { OwnDashboardPlan } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
 import type { Compat } from '../corefile/compat.ts';
-import type { OwnDashboardPlan } from '../own-dashboard/own-dashboard.ts';
-import type { FormerNames } from '../server/former-names.ts';
-import type { QueryLogPlan } from '../server/query-log-plan.ts';
 
 export interface NodeCachePlan {
   /** As given; at least one, of one address family or of both. */

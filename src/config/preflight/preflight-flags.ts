@@ -1,9 +1,9 @@
 /**
  * The flags of `portolan preflight`, and those that it shares with `portolan swap`.
  */
-import { type Flag, type FlagsOf, REPORT_FORMAT } from '../flags/flag.ts';
-import { readerOf } from '../flags/flag-reader.ts';
-import type { Checked, Problem } from '../values/problem.ts';
+import { type Flag, type FlagsOf, REPORT_FORMAT } from '@portolan/server/settings/flags/flag.ts';
+import { readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import type { Checked, Problem } from '@portolan/server/settings/values/problem.ts';
 import { ORIGINALS, type Original, originalOf } from './originals.ts';
 
 export const WORKLOAD_FLAGS = [

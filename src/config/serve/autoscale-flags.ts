@@ -1,7 +1,7 @@
 /**
  * The flags of the autoscaler inside a server, which scales the server's own Deployment or another one.
  */
-import type { Flag } from '../flags/flag.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 
 const AUTOSCALING = 'Autoscaling';
 

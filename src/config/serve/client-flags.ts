@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan serve` that restrict clients: an access list by prefix, and rate limits.
  */
-import type { Flag } from '../flags/flag.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 
 export const LISTEN = 'Listening';
 

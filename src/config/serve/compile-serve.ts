@@ -7,17 +7,17 @@ import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import type { Federation } from '@portolan/kubernetes/plugins/federations/federation.ts';
 import { findDialect } from '@portolan/kubernetes/publish/find-dialect.ts';
 import type { DnsmasqIdentity } from '@portolan/plugins/chaos/options.ts';
-import type { KubeDnsConfig } from '../config-map/config-map.ts';
-import type { ServePlan } from '../plan.ts';
-import { makeClientsPlan } from '../server/clients-plan.ts';
+import { makeClientsPlan } from '@portolan/server/plan/clients-plan.ts';
 import {
   writeClusterPlugins,
   writeFirstPlugins,
   writeLocalNames,
   writePlainEngine,
   writePlainListeners,
-} from '../server/plain-block.ts';
-import type { ServerPlan } from '../server/server-plan.ts';
+} from '@portolan/server/plan/plain-block.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
+import type { KubeDnsConfig } from '@portolan/server/settings/config-map/config-map.ts';
+import type { ServePlan } from '../plan.ts';
 import { makeServeLocalSettings } from './local-settings.ts';
 import { makeLastOptions, NO_SERVERS, type ServeInputs } from './resolver-settings.ts';
 

@@ -4,11 +4,12 @@
  *
  * The defaults are those of `serve`, not of dnsmasq.
  */
+
+import type { Problem } from '@portolan/server/settings/values/problem.ts';
+import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import type { DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
 import { readDnsmasqOptions } from '../dnsmasq/read-configuration.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
-import type { Problem } from '../values/problem.ts';
-import type { ValueReader } from '../values/value-reader.ts';
 
 export interface DnsmasqConf {
   readonly plan: DnsmasqPlan;

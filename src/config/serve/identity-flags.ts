@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan serve` about what the server says of itself to clients. The names are those of Unbound.
  */
-import type { Flag } from '../flags/flag.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 import { LISTEN } from './client-flags.ts';
 
 /** The value of `--nsid` for the name of the host. */

@@ -2,12 +2,13 @@
  * The flags that make a server replace the kube-dns pod or a part of it: settings from a ConfigMap, federations, and metrics under
  * the pod's names.
  */
+
+import type { ListenPlan, SkyDnsMetricsPlan } from '@portolan/server/plan/server-plan.ts';
+import { podSidecarPlan, type SidecarPlan } from '@portolan/server/settings/sidecar/sidecar-plan.ts';
+import { readFederations } from '@portolan/server/settings/values/federations.ts';
+import { type Place, readPlace } from '@portolan/server/settings/values/place.ts';
+import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import type { ClusterPlan, DynamicPlan, ServePlan } from '../plan.ts';
-import type { ListenPlan, SkyDnsMetricsPlan } from '../server/server-plan.ts';
-import { podSidecarPlan, type SidecarPlan } from '../sidecar/sidecar-plan.ts';
-import { readFederations } from '../values/federations.ts';
-import { type Place, readPlace } from '../values/place.ts';
-import type { ValueReader } from '../values/value-reader.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
 
 /**

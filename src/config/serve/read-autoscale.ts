@@ -2,12 +2,12 @@
  * Reads the flags of the autoscaler to its plan.
  */
 import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
-import type { AutoscalerPlan } from '../autoscaler/autoscaler-plan.ts';
-import { readDefaultParameters } from '../autoscaler/default-parameters.ts';
-import { GoJsonError } from '../autoscaler/go-json.ts';
-import { readScaleTargets } from '../autoscaler/scale-targets.ts';
-import type { NameIn } from '../flags/flag-reader.ts';
-import type { ValueReader } from '../values/value-reader.ts';
+import type { AutoscalerPlan } from '@portolan/server/settings/autoscaler/autoscaler-plan.ts';
+import { readDefaultParameters } from '@portolan/server/settings/autoscaler/default-parameters.ts';
+import { GoJsonError } from '@portolan/server/settings/autoscaler/go-json.ts';
+import { readScaleTargets } from '@portolan/server/settings/autoscaler/scale-targets.ts';
+import type { NameIn } from '@portolan/server/settings/flags/flag-reader.ts';
+import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
 
 /** The flag reader of any server that can run the autoscaler. */

@@ -1,9 +1,9 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { describe, expect, it } from 'vitest';
 import { memorySources } from '../dnsmasq/testing/memory-sources.ts';
 import type { ResolverPlan } from '../plan.ts';
-import { describeProblem } from '../values/problem.ts';
 import { readResolver } from './resolver-flags.ts';
 import { createServeFlagReader, type ServeFlags } from './serve-flags.ts';
 

@@ -10,11 +10,11 @@ import {
   UpstreamAddressError,
 } from '@portolan/kernel/forward/upstream-address.ts';
 import { isOfKubernetes } from '@portolan/kubernetes/names/labels.ts';
+import { readNameserver } from '@portolan/server/settings/values/nameservers.ts';
+import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import type { DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
 import type { ResolverPlan, UpstreamsChoice } from '../plan.ts';
-import { readNameserver } from '../values/nameservers.ts';
-import type { ValueReader } from '../values/value-reader.ts';
 import { readDnsmasqConf } from './dnsmasq-conf.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
 

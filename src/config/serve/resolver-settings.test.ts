@@ -1,8 +1,8 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import type { ForwardRule } from '@portolan/kernel/forward/forward-plan.ts';
 import { formatUpstream, parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
+import { EMPTY_CONFIG } from '@portolan/server/settings/config-map/config-map.ts';
 import { describe, expect, it } from 'vitest';
-import { EMPTY_CONFIG } from '../config-map/config-map.ts';
 import { memorySources } from '../dnsmasq/testing/memory-sources.ts';
 import { readResolver } from './resolver-flags.ts';
 import { makeLastOptions } from './resolver-settings.ts';

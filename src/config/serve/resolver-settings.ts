@@ -11,13 +11,13 @@ import {
 } from '@portolan/kernel/forward/forward-plan.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import { type OwnRules, RFC_8767 } from '@portolan/plugins/cache/options.ts';
-import { EMPTY_CONFIG, type KubeDnsConfig } from '../config-map/config-map.ts';
-import { stubDomainRules } from '../config-map/stub-domain-rules.ts';
+import type { LastOptions } from '@portolan/server/plan/plain-block.ts';
+import { EMPTY_CONFIG, type KubeDnsConfig } from '@portolan/server/settings/config-map/config-map.ts';
+import { stubDomainRules } from '@portolan/server/settings/config-map/stub-domain-rules.ts';
 import { makeCachingRules, maxTtlOf, staleDurationOf } from '../dnsmasq/caching-rules.ts';
 import type { CachePlan, DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
 import { makeForwardPlan } from '../dnsmasq/forward-plan.ts';
 import type { ResolverPlan } from '../plan.ts';
-import type { LastOptions } from '../server/plain-block.ts';
 
 /** Servers that can change at run time. */
 export interface ServeInputs {

@@ -5,13 +5,17 @@
 
 import { LOG_LEVELS } from '@portolan/kernel/base/log.ts';
 import { MAX_READERS } from '@portolan/kernel/table/writer.ts';
-import { IMPLIED_EVENT_FLAGS } from '../events/event-flags.ts';
-import type { Flag, FlagsOf } from '../flags/flag.ts';
-import { type FlagReader, readerOf } from '../flags/flag-reader.ts';
-import { OWN_DASHBOARD_FLAGS } from '../own-dashboard/own-dashboard.ts';
+import { LOG_FORMATS } from '@portolan/server/plan/query-log-plan.ts';
+import { IMPLIED_EVENT_FLAGS } from '@portolan/server/settings/events/event-flags.ts';
+import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
+import { type FlagReader, readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import { OWN_DASHBOARD_FLAGS } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
+import {
+  CONTROL_FLAGS,
+  LOG_GROUP,
+  QUERY_LOG_FLAGS,
+} from '@portolan/server/settings/query-log/query-log-flags.ts';
 import { DIALECTS, POD_MODES, POLICIES } from '../plan.ts';
-import { CONTROL_FLAGS, LOG_GROUP, QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
-import { LOG_FORMATS } from '../server/query-log-plan.ts';
 import { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
 import { CLIENT_FLAGS, LISTEN } from './client-flags.ts';
 import { IDENTITY_FLAGS } from './identity-flags.ts';

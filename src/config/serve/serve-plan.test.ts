@@ -1,7 +1,7 @@
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { describe, expect, it } from 'vitest';
 import { memorySources } from '../dnsmasq/testing/memory-sources.ts';
 import type { ServePlan } from '../plan.ts';
-import { describeProblem } from '../values/problem.ts';
 import type { ServeFlags } from './serve-flags.ts';
 import { planFromFlags } from './serve-plan.ts';
 

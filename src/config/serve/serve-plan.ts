@@ -3,16 +3,16 @@
  */
 import { formatDuration } from '@portolan/kernel/base/duration.ts';
 import type { Environment } from '@portolan/kernel/base/environment.ts';
-import { readersFor } from '../cores.ts';
+import { findDefaultDrain } from '@portolan/server/plan/drain.ts';
+import type { ListenPlan, ObjectsPlan } from '@portolan/server/plan/server-plan.ts';
+import { readersFor } from '@portolan/server/settings/cores.ts';
+import { readEvents } from '@portolan/server/settings/events/event-flags.ts';
+import { readOwnDashboard } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
+import { readQueryLog } from '@portolan/server/settings/query-log/read-settings.ts';
+import { readPlace } from '@portolan/server/settings/values/place.ts';
+import type { Checked } from '@portolan/server/settings/values/problem.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
-import { readEvents } from '../events/event-flags.ts';
-import { readOwnDashboard } from '../own-dashboard/own-dashboard.ts';
 import type { IdentityPlan, LogPlan, ServePlan } from '../plan.ts';
-import { readQueryLog } from '../query-log/read-settings.ts';
-import { findDefaultDrain } from '../server/drain.ts';
-import type { ListenPlan, ObjectsPlan } from '../server/server-plan.ts';
-import { readPlace } from '../values/place.ts';
-import type { Checked } from '../values/problem.ts';
 import { readClientRules } from './client-rules.ts';
 import { readClusterRanges } from './endpoint-ranges.ts';
 import { HOST_NAME } from './identity-flags.ts';

@@ -1,6 +1,11 @@
 /**
  * The flags of `portolan shadow`.
  */
+
+import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
+import { type FlagReader, readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import type { Checked } from '@portolan/server/settings/values/problem.ts';
+import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import {
   COMPARISON_FLAGS,
   type ComparisonPlan,
@@ -8,10 +13,6 @@ import {
   readServer,
   type ServerPlace,
 } from '../compare/compare-flags.ts';
-import type { Flag, FlagsOf } from '../flags/flag.ts';
-import { type FlagReader, readerOf } from '../flags/flag-reader.ts';
-import type { Checked } from '../values/problem.ts';
-import type { ValueReader } from '../values/value-reader.ts';
 
 export const SHADOW_FLAGS = [
   {

@@ -21,7 +21,6 @@ import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import type { Zone } from '@portolan/kernel/zone/zone.ts';
 import { OUTCOME } from '@portolan/kubernetes/names/outcomes.ts';
 import { forwardLimit } from '@portolan/plugins/forward-limit/plugin.ts';
-import { makeServeLocalSettings } from '../serve/local-settings.ts';
 import {
   type LastOptions,
   writeFirstPlugins,
@@ -29,8 +28,9 @@ import {
   writeLocalNames,
   writePlainEngine,
   writePlainListeners,
-} from '../server/plain-block.ts';
-import type { HttpPlan, ServerPlan } from '../server/server-plan.ts';
+} from '@portolan/server/plan/plain-block.ts';
+import type { HttpPlan, ServerPlan } from '@portolan/server/plan/server-plan.ts';
+import { makeServeLocalSettings } from '../serve/local-settings.ts';
 import type { SkyDnsSettings } from './skydns-settings.ts';
 
 /** Followed inputs beside the settings. */

@@ -2,13 +2,13 @@
  * The command line and the environment of SkyDNS.
  */
 import { type Environment, readVariable } from '@portolan/kernel/base/environment.ts';
-import { type Flag, kindsOf } from '../flags/flag.ts';
-import { FlagReader } from '../flags/flag-reader.ts';
-import { parseGoBoolean, readGoFlags } from '../flags/go-flags.ts';
-import { OWN_DASHBOARD_FLAGS } from '../own-dashboard/own-dashboard.ts';
-import { QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
-import type { Problem } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
+import { type Flag, kindsOf } from '@portolan/server/settings/flags/flag.ts';
+import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
+import { parseGoBoolean, readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
+import { OWN_DASHBOARD_FLAGS } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
+import { QUERY_LOG_FLAGS } from '@portolan/server/settings/query-log/query-log-flags.ts';
+import type { Problem } from '@portolan/server/settings/values/problem.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 
 const COUNT = { kind: 'integer', min: 0, max: 2 ** 31 - 1, of: 'a number' } as const;
 const TEXT = { kind: 'text', of: 'a text' } as const;

@@ -1,7 +1,7 @@
 import { PROPERTY_NAMES } from '@portolan/kernel/base/testing/property-names.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import { expect, it } from 'vitest';
-import { describeProblem } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
 import { readSkyDnsFlags } from './skydns-flags.ts';
 import { applyConfig, readSettings } from './skydns-settings.ts';
 

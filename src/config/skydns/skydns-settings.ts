@@ -11,11 +11,14 @@ import type { EtcdSettings } from '@portolan/etcd/source/client/settings.ts';
 import type { Environment } from '@portolan/kernel/base/environment.ts';
 import { parseUpstream, type UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { SnapshotSettings } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
-import { type OwnDashboardPlan, readOwnDashboard } from '../own-dashboard/own-dashboard.ts';
-import { readQueryLog } from '../query-log/read-settings.ts';
-import type { QueryLogPlan } from '../server/query-log-plan.ts';
-import type { SkyDnsMetricsPlan } from '../server/server-plan.ts';
-import type { Problem } from '../values/problem.ts';
+import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
+import type { SkyDnsMetricsPlan } from '@portolan/server/plan/server-plan.ts';
+import {
+  type OwnDashboardPlan,
+  readOwnDashboard,
+} from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
+import { readQueryLog } from '@portolan/server/settings/query-log/read-settings.ts';
+import type { Problem } from '@portolan/server/settings/values/problem.ts';
 import type { SkyDnsFlagReader } from './skydns-flags.ts';
 
 export interface SkyDnsSettings {

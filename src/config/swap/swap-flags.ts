@@ -1,11 +1,12 @@
 /**
  * The flags of `portolan swap`.
  */
+
+import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
+import { readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import type { Checked } from '@portolan/server/settings/values/problem.ts';
 import { readServer, type ServerPlace } from '../compare/compare-flags.ts';
-import type { Flag, FlagsOf } from '../flags/flag.ts';
-import { readerOf } from '../flags/flag-reader.ts';
 import { readWorkload, WORKLOAD_FLAGS, type WorkloadPlan } from '../preflight/preflight-flags.ts';
-import type { Checked } from '../values/problem.ts';
 
 export const SWAP_FLAGS = [
   ...WORKLOAD_FLAGS,

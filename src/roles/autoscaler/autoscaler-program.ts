@@ -8,9 +8,9 @@
 import type { MetricFamily } from '@portolan/kernel/base/metrics/family.ts';
 import { METRICS_TEXT, writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
 import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
-import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
-import type { HttpPort } from '../../observe/http-host.ts';
-import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
+import type { HttpPort } from '@portolan/server/observe/http-host.ts';
+import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '@portolan/server/observe/http-route.ts';
+import type { AutoscalerPlan } from '@portolan/server/settings/autoscaler/autoscaler-plan.ts';
 import { Autoscaler, type AutoscalerDependencies } from './autoscaler.ts';
 
 export interface AutoscalerProgramDependencies extends Omit<AutoscalerDependencies, 'connection'> {

@@ -3,14 +3,14 @@
  */
 
 import type { NodeCounts } from '@portolan/kubernetes/objects/node-counts.ts';
-import fc from 'fast-check';
-import { expect, test } from 'vitest';
 import {
   MAX_REPLICAS,
   type Parameters,
   ParametersError,
   readParameters,
-} from '../../config/autoscaler/parameters.ts';
+} from '@portolan/server/settings/autoscaler/parameters.ts';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
 import { decideReplicas } from './decide.ts';
 
 const size = fc

@@ -10,7 +10,7 @@ import {
   type Parameters,
   ParametersError,
   type Rung,
-} from '../../config/autoscaler/parameters.ts';
+} from '@portolan/server/settings/autoscaler/parameters.ts';
 
 export interface Decision {
   /** The larger of `byNodes` and `byCores`. */

@@ -10,7 +10,7 @@ import type { Log } from '@portolan/kernel/base/log.ts';
 import { OutageLog } from '@portolan/kernel/base/outage-log.ts';
 import { type RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import { asRecord, asText, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
-import type { ElectionPlan } from '../../config/autoscaler/autoscaler-plan.ts';
+import type { ElectionPlan } from '@portolan/server/settings/autoscaler/autoscaler-plan.ts';
 
 export interface ElectionDependencies {
   readonly rest: RestClient;

@@ -5,7 +5,7 @@
 import { type RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import type { JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 import { trimConfigMap } from '@portolan/kubernetes/objects/trim/trim-config-map.ts';
-import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
+import type { AutoscalerPlan } from '@portolan/server/settings/autoscaler/autoscaler-plan.ts';
 
 export interface FetchedParameters {
   readonly data: ReadonlyMap<string, string>;

@@ -2,7 +2,7 @@
  * Limits the pace of scaling down: only after fewer replicas were wanted for a while, and only a few at once. Scaling up is
  * immediate.
  */
-import type { ScaleDownPlan } from '../../config/autoscaler/autoscaler-plan.ts';
+import type { ScaleDownPlan } from '@portolan/server/settings/autoscaler/autoscaler-plan.ts';
 
 interface WantedReplicas {
   /** Milliseconds of the monotonic clock. */

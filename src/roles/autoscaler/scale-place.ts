@@ -10,7 +10,7 @@ import {
   asTexts,
   type JsonRecord,
 } from '@portolan/kubernetes/objects/trim/fields.ts';
-import type { ScaleResource, ScaleTarget } from '../../config/autoscaler/scale-targets.ts';
+import type { ScaleResource, ScaleTarget } from '@portolan/server/settings/autoscaler/scale-targets.ts';
 
 export interface ScalePlace {
   /** Path of the scale subresource. */

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
 import { killGroup } from '@portolan/kernel/base/process-group.ts';
 import { lastLines, startProgram } from '@portolan/kernel/base/run-program.ts';
-import { type ControlRequest, readReply } from '../../observe/control/protocol.ts';
+import { type ControlRequest, readReply } from '@portolan/server/observe/control/protocol.ts';
 import type { FindReplicas, ShownReplica } from '../../server/dashboard/replica.ts';
 
 export interface PodPlace {

@@ -14,7 +14,7 @@ import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { mapUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { ForwardOptions, ForwardRoute, ForwardUpstream } from '@portolan/plugins/forward/options.ts';
 import { forward } from '@portolan/plugins/forward/plugin.ts';
-import type { ServerPlan } from '../../config/server/server-plan.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 
 /** The servers for a name; undefined: it is passed on. */
 type FindServers = (key: NameKey) => readonly string[] | undefined;

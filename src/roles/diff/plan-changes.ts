@@ -5,7 +5,7 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 import type { PluginUse } from '@portolan/kernel/contract/plugin-use.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import type { ServerBlockPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
-import type { ServerPlan } from '../../config/server/server-plan.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 
 export interface PlanChange {
   /** The block, or another part of the plan. */

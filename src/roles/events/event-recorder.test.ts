@@ -3,8 +3,8 @@ import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import type { JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
+import type { Finding } from '@portolan/server/reasons/finding.ts';
 import { describe, expect, it } from 'vitest';
-import type { Finding } from '../../reasons/finding.ts';
 import { EventRecorder } from './event-recorder.ts';
 
 const PLAN = {

@@ -7,8 +7,8 @@ import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { OutageLog } from '@portolan/kernel/base/outage-log.ts';
 import { type RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
-import type { EventsPlan } from '../../config/events/events-plan.ts';
-import type { Finding } from '../../reasons/finding.ts';
+import type { Finding } from '@portolan/server/reasons/finding.ts';
+import type { EventsPlan } from '@portolan/server/settings/events/events-plan.ts';
 import { eventOf, type FindingEvent, groupFindings } from './finding-event.ts';
 
 export interface EventDependencies {

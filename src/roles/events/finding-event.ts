@@ -3,8 +3,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
-import type { EventsPlan, ObjectName } from '../../config/events/events-plan.ts';
-import type { Finding } from '../../reasons/finding.ts';
+import type { Finding } from '@portolan/server/reasons/finding.ts';
+import type { EventsPlan, ObjectName } from '@portolan/server/settings/events/events-plan.ts';
 
 /** An Event that is not written yet. */
 export interface FindingEvent {

@@ -1,7 +1,11 @@
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
+import type {
+  ClusterEvidence,
+  EndpointEvidence,
+  ServiceEvidence,
+} from '@portolan/server/reasons/cluster-evidence.ts';
 import { expect, it } from 'vitest';
-import type { ClusterEvidence, EndpointEvidence, ServiceEvidence } from '../../reasons/cluster-evidence.ts';
 import { SelectorProbe } from './selector-probe.ts';
 
 const ENDPOINT: EndpointEvidence = { address: '10.0.0.1', hostname: undefined, pod: undefined };

@@ -5,9 +5,13 @@
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { RestClient } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import { asRecord, asRecords } from '@portolan/kubernetes/objects/trim/fields.ts';
-import type { ClusterEvidence, EndpointsByState, ServiceName } from '../../reasons/cluster-evidence.ts';
-import { describeReason, listRemedies } from '../../reasons/describe-reason.ts';
-import type { Finding } from '../../reasons/finding.ts';
+import type {
+  ClusterEvidence,
+  EndpointsByState,
+  ServiceName,
+} from '@portolan/server/reasons/cluster-evidence.ts';
+import { describeReason, listRemedies } from '@portolan/server/reasons/describe-reason.ts';
+import type { Finding } from '@portolan/server/reasons/finding.ts';
 
 export interface SelectorProbeDependencies {
   /** What the server keeps of its clusters now. */

@@ -4,9 +4,9 @@
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import type { HttpPort } from '@portolan/server/observe/http-host.ts';
+import { type HttpReply, PLAIN_TEXT } from '@portolan/server/observe/http-route.ts';
 import type { HealthzPlan } from '../../config/healthz/healthz-plan.ts';
-import type { HttpPort } from '../../observe/http-host.ts';
-import { type HttpReply, PLAIN_TEXT } from '../../observe/http-route.ts';
 import { ProbeCommand, type ProbeVerdict } from './check.ts';
 import { runShellCommand } from './shell-command.ts';
 

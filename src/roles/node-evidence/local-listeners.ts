@@ -4,7 +4,7 @@
  * The address is link-local, so that no machine of the network has it. The interface of a cache may be down, so that Node.js does not
  * list it; the kernel's table of local addresses has it all the same.
  */
-import type { LocalCacheEvidence } from '../../reasons/node-evidence.ts';
+import type { LocalCacheEvidence } from '@portolan/server/reasons/node-evidence.ts';
 
 /** The address that Kubernetes documents for its cache. */
 const CUSTOMARY = '169.254.20.10';

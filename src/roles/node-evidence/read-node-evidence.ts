@@ -13,7 +13,7 @@ import type {
   NodeEvidence,
   NodeResolvConf,
   UdpEvidence,
-} from '../../reasons/node-evidence.ts';
+} from '@portolan/server/reasons/node-evidence.ts';
 import { parseConntrackCounters, parseUdp6Counters, parseUdpCounters } from './kernel-counters.ts';
 import { findLocalListeners } from './local-listeners.ts';
 import { isNameserverAnswering } from './nameserver-probe.ts';

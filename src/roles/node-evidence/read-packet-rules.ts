@@ -3,7 +3,7 @@
  */
 import { isIP } from 'node:net';
 import { ProgramError, type RunProgram } from '@portolan/kernel/base/run-program.ts';
-import type { RulesEvidence } from '../../reasons/node-evidence.ts';
+import type { RulesEvidence } from '@portolan/server/reasons/node-evidence.ts';
 import { findDrop, isUntracked } from '../node-network/iptables-drops.ts';
 import { findInstalled, hasTable } from '../node-network/iptables-programs.ts';
 import { findNftDrops, isUntrackedByNft } from '../node-network/nft-drops.ts';

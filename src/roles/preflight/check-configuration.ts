@@ -3,7 +3,9 @@
  */
 
 import type { ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
-import { CONFIG_KEYS, readKubeDnsConfig } from '../../config/config-map/config-map.ts';
+import { CONFIG_KEYS, readKubeDnsConfig } from '@portolan/server/settings/config-map/config-map.ts';
+import { readSidecarFlags } from '@portolan/server/settings/sidecar/sidecar-flags.ts';
+import { describeProblem, type Problem } from '@portolan/server/settings/values/problem.ts';
 import { readCoreDnsFlags } from '../../config/corefile/coredns-flags.ts';
 import { mountedFiles } from '../../config/corefile/mounted-files.ts';
 import { readCorefile, type ServerBlock } from '../../config/corefile/read-corefile.ts';
@@ -20,8 +22,6 @@ import {
 import { readNodeCacheFlags } from '../../config/node-cache/node-cache-flags.ts';
 import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
 import { renderCorefile } from '../../config/node-cache/render-corefile.ts';
-import { readSidecarFlags } from '../../config/sidecar/sidecar-flags.ts';
-import { describeProblem, type Problem } from '../../config/values/problem.ts';
 import { findOptions } from '../../plugins/registry.ts';
 import { CheckFindings, type PreflightFinding } from './finding.ts';
 import {

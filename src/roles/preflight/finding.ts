@@ -1,7 +1,7 @@
 /**
  * What a preflight finds: whether Portolan can take the place of the DNS program that runs, and what has to be done first.
  */
-import type { Remedy } from '../../reasons/describe-reason.ts';
+import type { Remedy } from '@portolan/server/reasons/describe-reason.ts';
 
 /** In the order of the report. */
 export const PREFLIGHT_CHECKS = [

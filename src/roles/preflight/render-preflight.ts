@@ -1,7 +1,7 @@
 /**
  * The report of a preflight, for people.
  */
-import type { Paint } from '../../reasons/render-explanation.ts';
+import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
 import type { PreflightFinding, PreflightReport } from './finding.ts';
 
 const HEADS = { first: 'FIRST', risk: 'RISK', note: 'note' } as const;

@@ -2,8 +2,8 @@ import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, type Question, TYPE } from '@portolan/dns/types.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import type { ProbePlan } from '@portolan/server/settings/sidecar/sidecar-plan.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ProbePlan } from '../../config/sidecar/sidecar-plan.ts';
 import { Probe } from './probe.ts';
 import type { ServerReply } from './server-question.ts';
 

@@ -8,7 +8,7 @@
 import { CLASS, type Question } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
-import type { ProbePlan } from '../../config/sidecar/sidecar-plan.ts';
+import type { ProbePlan } from '@portolan/server/settings/sidecar/sidecar-plan.ts';
 import { Latencies } from './latencies.ts';
 import type { ServerReply } from './server-question.ts';
 

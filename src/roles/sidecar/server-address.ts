@@ -4,7 +4,7 @@
 import { lookup } from 'node:dns/promises';
 import { parseAddress } from '@portolan/dns/address.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
-import type { ProbedServer } from '../../config/sidecar/sidecar-plan.ts';
+import type { ProbedServer } from '@portolan/server/settings/sidecar/sidecar-plan.ts';
 import { QUERY_TIMEOUT, type ServerEndpoint } from './server-question.ts';
 
 export type FoundServer =

@@ -7,8 +7,8 @@ import {
   type Sample,
   singleFamily,
 } from '@portolan/kernel/base/metrics/family.ts';
-import { DROP_REASONS, type DropCounts } from '../../observe/http-connections.ts';
-import { HTTP_DROPS } from '../../observe/metrics/sockets.ts';
+import { DROP_REASONS, type DropCounts } from '@portolan/server/observe/http-connections.ts';
+import { HTTP_DROPS } from '@portolan/server/observe/metrics/sockets.ts';
 import type { CountName, DnsmasqCacheCounts } from './cache-counts.ts';
 import type { Probe } from './probe.ts';
 

@@ -11,12 +11,15 @@ import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import { readHanded } from '@portolan/kernel/chain/handed-answer.ts';
 import type { QueryEvent } from '@portolan/kernel/listen/query-events/event-reader.ts';
 import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
+import type { CarryOut } from '@portolan/server/observe/control/control-socket.ts';
+import type {
+  EventExplanation,
+  ExplainEvents,
+} from '@portolan/server/observe/query-events/explained-event.ts';
+import type { LogFormat } from '@portolan/server/plan/query-log-plan.ts';
+import type { Server } from '@portolan/server/server.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { type ControlOrder, readControlOrder } from '../../config/control/control-order.ts';
-import type { LogFormat } from '../../config/server/query-log-plan.ts';
-import { describeProblem } from '../../config/values/problem.ts';
-import type { CarryOut } from '../../observe/control/control-socket.ts';
-import type { EventExplanation, ExplainEvents } from '../../observe/query-events/explained-event.ts';
-import type { Server } from '../server.ts';
 import { diagnose } from './diagnose.ts';
 import { Explainer } from './explain.ts';
 import { KeptStatistics } from './kept-statistics.ts';

@@ -1,10 +1,11 @@
 /**
  * `doctor`: runs all checks over what the server knows, the objects that the caller has read, and queries watched for a moment.
  */
+
+import { ALL_CHECKS } from '@portolan/server/reasons/checks/all-checks.ts';
+import { type Diagnosis, runChecks } from '@portolan/server/reasons/finding.ts';
+import type { Server } from '@portolan/server/server.ts';
 import type { ControlOrder } from '../../config/control/control-order.ts';
-import { ALL_CHECKS } from '../../reasons/checks/all-checks.ts';
-import { type Diagnosis, runChecks } from '../../reasons/finding.ts';
-import type { Server } from '../server.ts';
 import { readObjectEvidence } from './object-evidence.ts';
 import { TrafficCounts } from './traffic-evidence.ts';
 import type { Watcher } from './watch-verbs.ts';

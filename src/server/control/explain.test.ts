@@ -6,9 +6,9 @@ import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { denial, handlerOf } from '@portolan/kernel/chain/testing/queries.ts';
 import { usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
 import { Engine } from '@portolan/kernel/engine/engine.ts';
+import { writePlainEngine } from '@portolan/server/plan/plain-block.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { writePlainEngine } from '../../config/server/plain-block.ts';
-import type { ServerPlan } from '../../config/server/server-plan.ts';
 import { Explainer } from './explain.ts';
 
 /** What an explanation says of an answer of a plugin that nothing else knows. */

@@ -18,25 +18,30 @@ import {
   type InspectedCluster,
 } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
 import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
-import type { ExplainOrder } from '../../config/control/control-order.ts';
-import type { ServerPlan } from '../../config/server/server-plan.ts';
-import type { ClusterEvidence, ClusterZoneEvidence } from '../../reasons/cluster-evidence.ts';
-import { findClusterReason } from '../../reasons/cluster-reason.ts';
-import { type AnsweredStep, compareLibraries, conclude, remediesOf } from '../../reasons/conclude.ts';
-import { describeReason } from '../../reasons/describe-reason.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
+import type { ClusterEvidence, ClusterZoneEvidence } from '@portolan/server/reasons/cluster-evidence.ts';
+import { findClusterReason } from '@portolan/server/reasons/cluster-reason.ts';
+import {
+  type AnsweredStep,
+  compareLibraries,
+  conclude,
+  remediesOf,
+} from '@portolan/server/reasons/conclude.ts';
+import { describeReason } from '@portolan/server/reasons/describe-reason.ts';
 import {
   EXPLANATION_VERSION,
   type ExplainedClient,
   type ExplainedUpstream,
   type Explanation,
-} from '../../reasons/explanation.ts';
-import type { Reason } from '../../reasons/reason.ts';
+} from '@portolan/server/reasons/explanation.ts';
+import type { Reason } from '@portolan/server/reasons/reason.ts';
 import {
   listCandidates,
   RESOLVER_LIBRARIES,
   type StepOutcome,
   searchListOf,
-} from '../../reasons/search-walk.ts';
+} from '@portolan/server/reasons/search-walk.ts';
+import type { ExplainOrder } from '../../config/control/control-order.ts';
 import { findPod } from './client-pod.ts';
 import { KeptEvidence } from './kept-evidence.ts';
 import { joinEvidence, RawEvidence } from './raw-evidence.ts';

@@ -1,8 +1,8 @@
 /**
  * Finds the reasons of failures that were counted without one.
  */
-import { mergeSummaries, type Summary } from '../../observe/statistics/space-saving.ts';
-import type { StepOutcome } from '../../reasons/search-walk.ts';
+import { mergeSummaries, type Summary } from '@portolan/server/observe/statistics/space-saving.ts';
+import type { StepOutcome } from '@portolan/server/reasons/search-walk.ts';
 import { NO_DATA } from './counted-events.ts';
 import type { Explainer } from './explain.ts';
 import type { CountedQueries } from './top-counts.ts';

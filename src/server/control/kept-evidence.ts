@@ -9,7 +9,7 @@ import type {
   EndpointEvidence,
   ServiceEvidence,
   ServiceName,
-} from '../../reasons/cluster-evidence.ts';
+} from '@portolan/server/reasons/cluster-evidence.ts';
 
 export class KeptEvidence implements ClusterEvidence {
   readonly #cluster: Cluster;

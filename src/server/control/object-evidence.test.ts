@@ -1,6 +1,6 @@
+import { ALL_CHECKS } from '@portolan/server/reasons/checks/all-checks.ts';
+import { runChecks } from '@portolan/server/reasons/finding.ts';
 import { expect, it } from 'vitest';
-import { ALL_CHECKS } from '../../reasons/checks/all-checks.ts';
-import { runChecks } from '../../reasons/finding.ts';
 import { readObjectEvidence } from './object-evidence.ts';
 import { joinEvidence, RawEvidence } from './raw-evidence.ts';
 

@@ -2,7 +2,7 @@
  * The evidence of checks, from objects as the API server gives them.
  */
 import { asList, asRecord, asText, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
-import type { CheckEvidence, PodEvidence, PolicyEvidence } from '../../reasons/finding.ts';
+import type { CheckEvidence, PodEvidence, PolicyEvidence } from '@portolan/server/reasons/finding.ts';
 import { flattenObjects, RawEvidence } from './raw-evidence.ts';
 
 /** @param objects objects and lists of objects, such as `kubectl get -o json` prints */

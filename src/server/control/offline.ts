@@ -14,10 +14,10 @@ import { mapUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import { ManifestSource } from '@portolan/kubernetes/manifests/manifest-source.ts';
 import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
 import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
-import type { ServerPlan } from '../../config/server/server-plan.ts';
-import { sinksOf } from '../cluster-objects.ts';
-import { type Dependencies, type ObjectSource, openObjectSource } from '../object-source.ts';
-import { PLUGIN_SERVICES } from '../plugin-services/plugin-services.ts';
+import { sinksOf } from '@portolan/server/cluster-objects.ts';
+import { type Dependencies, type ObjectSource, openObjectSource } from '@portolan/server/object-source.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
+import { PLUGIN_SERVICES } from '@portolan/server/plugin-services/plugin-services.ts';
 import { closestGroup, Explainer } from './explain.ts';
 
 export interface OfflineOptions {

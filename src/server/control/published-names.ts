@@ -6,7 +6,7 @@ import { makeBuckets } from '@portolan/kernel/records/service-digest.ts';
 import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
 import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
 import type { FormerDigest } from '@portolan/kubernetes/publish/service-log.ts';
-import type { Server } from '../server.ts';
+import type { Server } from '@portolan/server/server.ts';
 
 /** The zone of a cluster. Readers ignore fields that they do not know. */
 export interface ZoneDigest {

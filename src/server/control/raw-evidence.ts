@@ -16,7 +16,7 @@ import type {
   EndpointsByState,
   ServiceEvidence,
   ServiceName,
-} from '../../reasons/cluster-evidence.ts';
+} from '@portolan/server/reasons/cluster-evidence.ts';
 
 interface RawPod {
   readonly namespace: string;

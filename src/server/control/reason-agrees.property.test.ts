@@ -17,11 +17,11 @@ import {
   arbitraryNamespace,
   arbitraryService,
 } from '@portolan/kubernetes/testing/arbitrary-objects.ts';
+import { findClusterReason } from '@portolan/server/reasons/cluster-reason.ts';
+import type { Reason } from '@portolan/server/reasons/reason.ts';
+import { OPEN_ZONE } from '@portolan/server/reasons/testing/listed-evidence.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findClusterReason } from '../../reasons/cluster-reason.ts';
-import type { Reason } from '../../reasons/reason.ts';
-import { OPEN_ZONE } from '../../reasons/testing/listed-evidence.ts';
 import { KeptEvidence } from './kept-evidence.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));

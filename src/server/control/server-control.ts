@@ -2,10 +2,10 @@
  * The control socket of a server. What it answers is loaded with the first request, so that it costs a server nothing before.
  */
 import type { Log, LogLevel } from '@portolan/kernel/base/log.ts';
+import type { ControlPlace } from '@portolan/server/observe/control/control-place.ts';
+import { type CarryOut, ControlSocket } from '@portolan/server/observe/control/control-socket.ts';
+import type { ExplainEvents } from '@portolan/server/observe/query-events/explained-event.ts';
 import { changesServer } from '../../config/control/control-order.ts';
-import type { ControlPlace } from '../../observe/control/control-place.ts';
-import { type CarryOut, ControlSocket } from '../../observe/control/control-socket.ts';
-import type { ExplainEvents } from '../../observe/query-events/explained-event.ts';
 import type { ControlledServer, LevelHolder } from './control-verbs.ts';
 import { StatisticsKeeper } from './statistics-keeper.ts';
 

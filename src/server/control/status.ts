@@ -4,8 +4,8 @@
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { countAnswered } from '@portolan/kernel/table/counter-sums.ts';
 import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
-import type { UpstreamEvidence } from '../../reasons/finding.ts';
-import type { FollowedKind, Server } from '../server.ts';
+import type { UpstreamEvidence } from '@portolan/server/reasons/finding.ts';
+import type { FollowedKind, Server } from '@portolan/server/server.ts';
 import { readZones, type ZoneDigest } from './published-names.ts';
 
 /** Times are milliseconds. Readers ignore fields that they do not know. */

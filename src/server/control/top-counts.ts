@@ -6,7 +6,7 @@ import {
   mergeSummaries,
   SpaceSaving,
   type Summary,
-} from '../../observe/statistics/space-saving.ts';
+} from '@portolan/server/observe/statistics/space-saving.ts';
 import type { WatchedQuery } from './watched-queries.ts';
 
 export type TopRow = CountedKey;

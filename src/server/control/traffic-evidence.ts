@@ -1,9 +1,9 @@
 /**
  * The evidence of checks, from queries that are watched for some time.
  */
-import type { ClusterEvidence } from '../../reasons/cluster-evidence.ts';
-import type { TrafficEvidence } from '../../reasons/finding.ts';
-import { findNearServices } from '../../reasons/near-names.ts';
+import type { ClusterEvidence } from '@portolan/server/reasons/cluster-evidence.ts';
+import type { TrafficEvidence } from '@portolan/server/reasons/finding.ts';
+import { findNearServices } from '@portolan/server/reasons/near-names.ts';
 import type { WatchedQuery } from './watched-queries.ts';
 
 /** Keys that are counted; further ones are left out. */

@@ -2,8 +2,8 @@
  * The verbs that watch queries: `tail` shows them one by one, `top` counts them.
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Server } from '@portolan/server/server.ts';
 import type { ControlOrder, EventFilter } from '../../config/control/control-order.ts';
-import type { Server } from '../server.ts';
 import type { Explainer } from './explain.ts';
 import { explainFailures } from './failure-reasons.ts';
 import type { KeptStatistics } from './kept-statistics.ts';

@@ -11,10 +11,13 @@ import { type NameKey, RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { QueryEvent } from '@portolan/kernel/listen/query-events/event-reader.ts';
 import { sharedMonotonic } from '@portolan/kernel/listen/query-events/event-ring.ts';
+import type {
+  EventExplanation,
+  ExplainedEvent,
+} from '@portolan/server/observe/query-events/explained-event.ts';
+import type { Reason } from '@portolan/server/reasons/reason.ts';
+import type { StepOutcome } from '@portolan/server/reasons/search-walk.ts';
 import type { EventFilter } from '../../config/control/control-order.ts';
-import type { EventExplanation, ExplainedEvent } from '../../observe/query-events/explained-event.ts';
-import type { Reason } from '../../reasons/reason.ts';
-import type { StepOutcome } from '../../reasons/search-walk.ts';
 import type { Explainer } from './explain.ts';
 
 /** Readers ignore fields that they do not know. */

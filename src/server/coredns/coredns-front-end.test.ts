@@ -3,9 +3,9 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import type { RestorableId } from '@portolan/kernel/deviations/table.ts';
+import { HttpHost } from '@portolan/server/observe/http-host.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { type CorefileReading, readCorefile } from '../../config/corefile/read-corefile.ts';
-import { HttpHost } from '../../observe/http-host.ts';
 import { CoreDnsFrontEnd } from './coredns-front-end.ts';
 
 const FILES = { read: () => '', kindOf: () => undefined, list: () => [] };

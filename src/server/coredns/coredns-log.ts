@@ -2,7 +2,7 @@
  * The log in CoreDNS's format: `[INFO] plugin/reload: …`, without a time.
  */
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
-import { type AdjustableLog, createLogOf } from '../../observe/log.ts';
+import { type AdjustableLog, createLogOf } from '@portolan/server/observe/log.ts';
 
 export interface CoreDnsLogOptions {
   /** Whether to write debug lines: the plugin `debug`. */

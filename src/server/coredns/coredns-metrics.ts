@@ -4,11 +4,11 @@
 
 import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import { writeFamilies, writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
-import type { FormerNames } from '../../config/server/former-names.ts';
-import { formerFamilies } from '../../observe/metrics/former-names.ts';
-import { GoRuntimeMetrics } from '../../observe/metrics/go-runtime.ts';
-import { Metrics } from '../../observe/metrics/render.ts';
-import type { Stats } from '../../observe/stats.ts';
+import { formerFamilies } from '@portolan/server/observe/metrics/former-names.ts';
+import { GoRuntimeMetrics } from '@portolan/server/observe/metrics/go-runtime.ts';
+import { Metrics } from '@portolan/server/observe/metrics/render.ts';
+import type { Stats } from '@portolan/server/observe/stats.ts';
+import type { FormerNames } from '@portolan/server/plan/former-names.ts';
 
 /** The parts of a server that metrics need. */
 export interface CountingServer {

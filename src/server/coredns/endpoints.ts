@@ -11,14 +11,14 @@ import { METRICS_TEXT } from '@portolan/kernel/base/metrics/text-format.ts';
 import { findMeaning } from '@portolan/kernel/base/system-errors.ts';
 import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
 import { TlsServer, type TlsServerOptions } from '@portolan/kernel/listen/secure/tls-server.ts';
-import type { EndpointPlan } from '../../config/server/server-plan.ts';
-import { FirstReadiness } from '../../observe/first-readiness.ts';
-import type { HttpHost } from '../../observe/http-host.ts';
-import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
-import { type HttpServer, HttpServerError } from '../../observe/http-server.ts';
-import { profileRoutes } from '../../observe/profiles/profile-routes.ts';
-import { openSharedPort } from '../../observe/shared-port.ts';
-import { ListenerCertificates } from '../listener-certificates.ts';
+import { ListenerCertificates } from '@portolan/server/listener-certificates.ts';
+import { FirstReadiness } from '@portolan/server/observe/first-readiness.ts';
+import type { HttpHost } from '@portolan/server/observe/http-host.ts';
+import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '@portolan/server/observe/http-route.ts';
+import { type HttpServer, HttpServerError } from '@portolan/server/observe/http-server.ts';
+import { profileRoutes } from '@portolan/server/observe/profiles/profile-routes.ts';
+import { openSharedPort } from '@portolan/server/observe/shared-port.ts';
+import type { EndpointPlan } from '@portolan/server/plan/server-plan.ts';
 
 export interface EndpointsDependencies {
   /** Whether to share ports with another process, or to wait for them, instead of failing. */

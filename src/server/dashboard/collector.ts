@@ -3,7 +3,7 @@
  */
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
-import type { Diagnosis } from '../../reasons/finding.ts';
+import type { Diagnosis } from '@portolan/server/reasons/finding.ts';
 import type { ServerStatus } from '../control/status.ts';
 import { NameComparison } from './compare-names.ts';
 import { changesBetween, compareReplicas } from './compare-replicas.ts';

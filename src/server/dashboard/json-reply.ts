@@ -1,7 +1,7 @@
 /**
  * Replies of JSON.
  */
-import type { HttpReply } from '../../observe/http-route.ts';
+import type { HttpReply } from '@portolan/server/observe/http-route.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 

@@ -6,9 +6,9 @@
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { HttpReply } from '@portolan/server/observe/http-route.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { readControlOrder } from '../../config/control/control-order.ts';
-import { describeProblem } from '../../config/values/problem.ts';
-import type { HttpReply } from '../../observe/http-route.ts';
 import type { Collector } from './collector.ts';
 import { json } from './json-reply.ts';
 import type { LiveLine, LiveQuery } from './page-state.ts';

@@ -1,8 +1,8 @@
 /**
  * Merges what several replicas say into what the pages show. Pure functions.
  */
-import { atLeast, mergeSummaries } from '../../observe/statistics/space-saving.ts';
-import type { Diagnosis } from '../../reasons/finding.ts';
+import { atLeast, mergeSummaries } from '@portolan/server/observe/statistics/space-saving.ts';
+import type { Diagnosis } from '@portolan/server/reasons/finding.ts';
 import { type CountedQueries, eachDimension, mergeCounts, type TopRow } from '../control/top-counts.ts';
 import type { TopSnapshot } from '../control/watch-verbs.ts';
 import type { FailureGroup, Health, ReplicaFinding, ReplicaState, Series, Traffic } from './page-state.ts';

@@ -1,8 +1,8 @@
 /**
  * What the pages of the dashboard show: one object of JSON, merged from all replicas. Readers ignore fields that they do not know.
  */
-import type { Explanation } from '../../reasons/explanation.ts';
-import type { Finding } from '../../reasons/finding.ts';
+import type { Explanation } from '@portolan/server/reasons/explanation.ts';
+import type { Finding } from '@portolan/server/reasons/finding.ts';
 import type { ServerStatus } from '../control/status.ts';
 import type { TopSnapshot } from '../control/watch-verbs.ts';
 import type { WatchedQuery } from '../control/watched-queries.ts';

@@ -1,7 +1,7 @@
 /**
  * Answers of replicas, which may be of another version than the dashboard: one that lacks what the pages show is refused whole.
  */
-import type { Diagnosis } from '../../reasons/finding.ts';
+import type { Diagnosis } from '@portolan/server/reasons/finding.ts';
 import type { HashedName, ZoneBuckets } from '../control/published-names.ts';
 import type { ServerStatus } from '../control/status.ts';
 import type { TopSnapshot } from '../control/watch-verbs.ts';

@@ -1,8 +1,8 @@
 /**
  * The servers that a dashboard shows, however they are reached.
  */
-import { requestControl } from '../../observe/control/control-client.ts';
-import type { ControlRequest } from '../../observe/control/protocol.ts';
+import { requestControl } from '@portolan/server/observe/control/control-client.ts';
+import type { ControlRequest } from '@portolan/server/observe/control/protocol.ts';
 
 export interface ShownReplica {
   readonly name: string;

@@ -8,19 +8,19 @@ import type { Log } from '@portolan/kernel/base/log.ts';
 import { connectBySockets } from '@portolan/kernel/forward/connect.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import { type Interfaces, isListeningAt } from '@portolan/kernel/listen/local-addresses.ts';
-import { compileDnsmasq } from '../../config/dnsmasq/compile-dnsmasq.ts';
-import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
-import type { DnsmasqInputs, NannyServers } from '../../config/dnsmasq/forward-plan.ts';
-import type { ServerPlan } from '../../config/server/server-plan.ts';
-import { chooseAddresses } from '../chosen-addresses.ts';
-import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
+import { chooseAddresses } from '@portolan/server/chosen-addresses.ts';
 import {
   type FrontEnd,
   type FrontEndStats,
   logRefusals,
   type PlanListener,
   type Watching,
-} from '../front-end.ts';
+} from '@portolan/server/front-end.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
+import { compileDnsmasq } from '../../config/dnsmasq/compile-dnsmasq.ts';
+import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
+import type { DnsmasqInputs, NannyServers } from '../../config/dnsmasq/forward-plan.ts';
+import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
 import { DnsmasqQueryLog } from './query-log.ts';
 import { tellQueries } from './told-queries.ts';
 import { UpstreamSources } from './upstream-sources.ts';

@@ -10,8 +10,8 @@ import type { LogFields, LogLevel } from '@portolan/kernel/base/log.ts';
 import { noteLostLines } from '@portolan/kernel/base/log-output.ts';
 import { findErrorCode } from '@portolan/kernel/base/system-errors.ts';
 import { connectUnixDatagram } from '@portolan/kernel/socket/unix-datagram.ts';
+import { type AdjustableLog, createLogOf } from '@portolan/server/observe/log.ts';
 import type { DnsmasqLogPlan, ProcessPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
-import { type AdjustableLog, createLogOf } from '../../observe/log.ts';
 import { LogFile } from './log-file.ts';
 import { formatPriority, formatTimestamp, onOneLine } from './log-line.ts';
 

@@ -2,7 +2,7 @@
  * The pid file of dnsmasq: written by root, owned by the user that the process becomes.
  */
 import { chownSync, unlinkSync } from 'node:fs';
-import { PidFile } from '../pid-file.ts';
+import { PidFile } from '@portolan/server/pid-file.ts';
 import type { UserAndGroup } from './identity.ts';
 
 export class PidFileError extends Error {

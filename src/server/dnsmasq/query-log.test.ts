@@ -9,10 +9,10 @@ import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts'
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { EVENT_MODE } from '@portolan/kernel/listen/query-events/event-ring.ts';
 import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
+import { completeLine } from '@portolan/server/observe/query-events/dnsmasq-lines.ts';
+import { QueryLogConsumer } from '@portolan/server/observe/query-events/query-log-consumer.ts';
+import { observeHandlers } from '@portolan/server/observed-queries.ts';
 import { describe, expect, it } from 'vitest';
-import { completeLine } from '../../observe/query-events/dnsmasq-lines.ts';
-import { QueryLogConsumer } from '../../observe/query-events/query-log-consumer.ts';
-import { observeHandlers } from '../observed-queries.ts';
 import { DnsmasqQueryLog } from './query-log.ts';
 import { tellQueries } from './told-queries.ts';
 

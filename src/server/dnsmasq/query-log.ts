@@ -13,6 +13,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { decodeMessage, tryDecodeMessage } from '@portolan/dns/message.ts';
 import type { AbsoluteName } from '@portolan/dns/types.ts';
 import type { Client } from '@portolan/kernel/chain/query.ts';
+import type { ObservingLog } from '@portolan/server/front-end.ts';
 import {
   clientText,
   completeLine,
@@ -20,10 +21,9 @@ import {
   describeResponse,
   sourceOf,
   textOf,
-} from '../../observe/query-events/dnsmasq-lines.ts';
-import type { LineRules } from '../../observe/query-events/event-lines.ts';
-import type { ObservingLog } from '../front-end.ts';
-import type { ObserveQuery } from '../observed-queries.ts';
+} from '@portolan/server/observe/query-events/dnsmasq-lines.ts';
+import type { LineRules } from '@portolan/server/observe/query-events/event-lines.ts';
+import type { ObserveQuery } from '@portolan/server/observed-queries.ts';
 
 export interface DnsmasqQueryLogOptions extends Pick<ObservingLog, 'fileOf'> {
   readonly extent: 'plain' | 'extra';

@@ -1,7 +1,7 @@
 import { AddressError } from '@portolan/dns/address.ts';
 import { PortInUseError } from '@portolan/kernel/socket/socket-error.ts';
+import { UnknownInterfaceError } from '@portolan/server/followed-interfaces.ts';
 import { expect, it } from 'vitest';
-import { UnknownInterfaceError } from '../followed-interfaces.ts';
 import { IdentityError } from './identity.ts';
 import { LogFileError } from './log-file.ts';
 import { PidFileError } from './pid-file.ts';

@@ -8,8 +8,8 @@ import {
   describeServers,
   type ServerStatistics,
 } from '@portolan/plugins/chaos/server-statistics.ts';
+import type { Server } from '@portolan/server/server.ts';
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
-import type { Server } from '../server.ts';
 
 export interface DnsmasqStatistics extends ChaosStats {
   readonly servers: readonly ServerStatistics[];

@@ -9,11 +9,11 @@ import type { Log } from '@portolan/kernel/base/log.ts';
 import { findErrorCode } from '@portolan/kernel/base/system-errors.ts';
 import { formatUpstream, type UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import { toDnsmasqServer } from '@portolan/plugins/chaos/server-statistics.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { type ResolvFileEvents, ResolvFiles } from '@portolan/sources/resolv/resolv-files.ts';
 import type { DnsmasqRoute, UpstreamsPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import type { DnsmasqInputs } from '../../config/dnsmasq/forward-plan.ts';
 import { readServersFile } from '../../config/dnsmasq/servers-file.ts';
-import { describeProblem } from '../../config/values/problem.ts';
 
 export interface UpstreamSourcesOptions {
   readonly plan: UpstreamsPlan;

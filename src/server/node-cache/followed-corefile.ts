@@ -14,6 +14,7 @@ import type { Log } from '@portolan/kernel/base/log.ts';
 import { replaceFile } from '@portolan/kernel/base/replace-file.ts';
 import { ConfigFolder } from '@portolan/kubernetes/config-map/config-folder.ts';
 import type { ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { FolderFollower } from '@portolan/sources/folder-follower.ts';
 import {
   EMPTY_NODE_CACHE_CONFIG,
@@ -24,7 +25,6 @@ import {
 import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
 import { renderCorefile } from '../../config/node-cache/render-corefile.ts';
 import { addressVariableOf, readServiceAddress } from '../../config/node-cache/upstream-service.ts';
-import { describeProblem } from '../../config/values/problem.ts';
 
 export interface FollowedCorefileOptions {
   readonly plan: NodeCachePlan;

@@ -7,9 +7,9 @@ import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-fol
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { WatchStats } from '@portolan/kubernetes/api/list-watch/state.ts';
 import type { ConfigMapObject, ObjectSink } from '@portolan/kubernetes/objects/objects.ts';
+import type { Following, ObjectSource } from '@portolan/server/object-source.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DynamicPlan } from '../../config/plan.ts';
-import type { Following, ObjectSource } from '../object-source.ts';
 import { DynamicConfig } from './dynamic-config.ts';
 import { KeptConfig } from './kept-config.ts';
 

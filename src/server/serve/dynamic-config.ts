@@ -8,10 +8,10 @@ import type { Log } from '@portolan/kernel/base/log.ts';
 import { ConfigFolder } from '@portolan/kubernetes/config-map/config-folder.ts';
 import type { ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
 import { ConfigMapSink } from '@portolan/kubernetes/objects/config-map-sink.ts';
-import { CONFIG_KEYS, type KubeDnsConfig } from '../../config/config-map/config-map.ts';
+import type { Following, ObjectSource } from '@portolan/server/object-source.ts';
+import type { ConfigStats } from '@portolan/server/observe/stats.ts';
+import { CONFIG_KEYS, type KubeDnsConfig } from '@portolan/server/settings/config-map/config-map.ts';
 import type { DynamicPlan } from '../../config/plan.ts';
-import type { ConfigStats } from '../../observe/stats.ts';
-import type { Following, ObjectSource } from '../object-source.ts';
 import { KeptConfig } from './kept-config.ts';
 import { LastGoodConfig } from './last-good-config.ts';
 

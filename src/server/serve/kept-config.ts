@@ -12,7 +12,7 @@ import {
   type SnapshotOwner,
   writeSnapshot,
 } from '@portolan/kubernetes/snapshot/snapshot-file.ts';
-import { CONFIG_KEYS } from '../../config/config-map/config-map.ts';
+import { CONFIG_KEYS } from '@portolan/server/settings/config-map/config-map.ts';
 
 export interface KeptConfigOptions {
   readonly file: string;

@@ -5,14 +5,14 @@ import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
+import type { ConfigStats } from '@portolan/server/observe/stats.ts';
 import {
   CONFIG_KEYS,
   type ConfigKey,
   type KubeDnsConfig,
   readKubeDnsConfig,
-} from '../../config/config-map/config-map.ts';
-import { type Checked, describeProblem, type Problem } from '../../config/values/problem.ts';
-import type { ConfigStats } from '../../observe/stats.ts';
+} from '@portolan/server/settings/config-map/config-map.ts';
+import { type Checked, describeProblem, type Problem } from '@portolan/server/settings/values/problem.ts';
 
 export interface LastGoodConfigOptions {
   /** The source of the settings, for messages. */

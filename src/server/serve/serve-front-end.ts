@@ -13,21 +13,21 @@ import { isListeningAt, listOwnAddresses } from '@portolan/kernel/listen/local-a
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import { isOfKubernetes } from '@portolan/kubernetes/names/labels.ts';
 import { forward as forwardPlugin } from '@portolan/plugins/forward/plugin.ts';
-import { type ResolvFileEvents, ResolvFiles } from '@portolan/sources/resolv/resolv-files.ts';
-import type { KubeDnsConfig } from '../../config/config-map/config-map.ts';
-import type { ServePlan } from '../../config/plan.ts';
-import { compileServe } from '../../config/serve/compile-serve.ts';
-import { NO_SERVERS, type ServeInputs } from '../../config/serve/resolver-settings.ts';
-import type { ServerPlan } from '../../config/server/server-plan.ts';
-import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
 import {
   type FrontEnd,
   type FrontEndStats,
   logRefusals,
   type PlanListener,
   type ServingFacts,
-} from '../front-end.ts';
-import type { ObjectSource } from '../object-source.ts';
+} from '@portolan/server/front-end.ts';
+import type { ObjectSource } from '@portolan/server/object-source.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
+import type { KubeDnsConfig } from '@portolan/server/settings/config-map/config-map.ts';
+import { type ResolvFileEvents, ResolvFiles } from '@portolan/sources/resolv/resolv-files.ts';
+import type { ServePlan } from '../../config/plan.ts';
+import { compileServe } from '../../config/serve/compile-serve.ts';
+import { NO_SERVERS, type ServeInputs } from '../../config/serve/resolver-settings.ts';
+import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
 import { DynamicConfig } from './dynamic-config.ts';
 
 export interface ServeFrontEndDependencies {

@@ -6,9 +6,9 @@ import { readKey } from '@portolan/etcd/source/read-key.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { describeProblem, type Problem } from '@portolan/server/settings/values/problem.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import { applyConfig, type SkyDnsSettings } from '../../config/skydns/skydns-settings.ts';
-import { describeProblem, type Problem } from '../../config/values/problem.ts';
-import { ValueReader } from '../../config/values/value-reader.ts';
 
 /** The key has wrong values. */
 export class ConfigKeyError extends Error {

@@ -7,20 +7,20 @@ import { pathOfName } from '@portolan/etcd/source/names/services.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
-import { ResolvFiles } from '@portolan/sources/resolv/resolv-files.ts';
-import type { ServerPlan } from '../../config/server/server-plan.ts';
-import { compileSkyDns, type SkyDnsInputs } from '../../config/skydns/compile-skydns.ts';
-import { applyConfig, type SkyDnsSettings } from '../../config/skydns/skydns-settings.ts';
-import { describeProblem } from '../../config/values/problem.ts';
-import { ValueReader } from '../../config/values/value-reader.ts';
-import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
 import {
   type FrontEnd,
   type FrontEndStats,
   logRefusals,
   type PlanListener,
   type ServingFacts,
-} from '../front-end.ts';
+} from '@portolan/server/front-end.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
+import { ResolvFiles } from '@portolan/sources/resolv/resolv-files.ts';
+import { compileSkyDns, type SkyDnsInputs } from '../../config/skydns/compile-skydns.ts';
+import { applyConfig, type SkyDnsSettings } from '../../config/skydns/skydns-settings.ts';
+import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
 import { readStubZones, stubZonesOf } from './stub-zones.ts';
 
 export interface SkyDnsFrontEndDependencies {

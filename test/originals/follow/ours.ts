@@ -3,15 +3,15 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AUTOSCALER_FLAGS } from '../../../src/config/autoscaler/autoscaler-flags.ts';
+import { AUTOSCALER_FLAGS } from '@portolan/server/settings/autoscaler/autoscaler-flags.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
+import { KLOG_FLAGS } from '@portolan/server/settings/flags/klog-flags.ts';
+import { SIDECAR_FLAGS } from '@portolan/server/settings/sidecar/sidecar-flags.ts';
 import { COREDNS_FLAGS } from '../../../src/config/corefile/coredns-flags.ts';
 import { pluginOrder } from '../../../src/config/corefile/plugin-order.ts';
-import type { Flag } from '../../../src/config/flags/flag.ts';
-import { KLOG_FLAGS } from '../../../src/config/flags/klog-flags.ts';
 import { FURTHER_FLAGS, KUBE_DNS_FLAGS } from '../../../src/config/kube-dns/kube-dns-flags.ts';
 import { NANNY_FLAGS } from '../../../src/config/kube-dns/nanny-flags.ts';
 import { NODE_CACHE_FLAGS } from '../../../src/config/node-cache/node-cache-flags.ts';
-import { SIDECAR_FLAGS } from '../../../src/config/sidecar/sidecar-flags.ts';
 import { COREFILE_PLUGINS } from '../../../src/plugins/registry.ts';
 import { variablesOf } from './go-source.ts';
 

@@ -12,10 +12,10 @@ import { readKubeconfigs } from '@portolan/kubernetes/api/connection/kubeconfig-
 import { ManifestError, parseManifest } from '@portolan/kubernetes/manifests/parse-manifest.ts';
 import { COREDNS_HOSTS } from '@portolan/plugins/hosts/hosts-manner.ts';
 import { KeyFileError, readKeyFile } from '@portolan/plugins/tsig/key-file.ts';
+import { CONFIG_KEYS, readKubeDnsConfig } from '@portolan/server/settings/config-map/config-map.ts';
 import { HostsReader } from '@portolan/sources/hosts/hosts-reader.ts';
 import { describeZoneFileProblem, readZoneFile } from '@portolan/sources/zone-files/zone-file.ts';
 import { expect, it } from 'vitest';
-import { CONFIG_KEYS, readKubeDnsConfig } from '../../../src/config/config-map/config-map.ts';
 import { readControlOrder } from '../../../src/config/control/control-order.ts';
 import { convertKubeDnsConfig } from '../../../src/config/corefile/from-kube-dns.ts';
 import { readCorefile } from '../../../src/config/corefile/read-corefile.ts';

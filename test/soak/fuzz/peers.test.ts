@@ -16,8 +16,9 @@ import {
 import { CONTROL, controlFrame, dataFrame, FrameReader } from '@portolan/plugins/dnstap/frame-stream.ts';
 import { readClientQuery } from '@portolan/plugins/dnstap/read-tap-message.ts';
 import { encodeFrame, TAP_TYPE } from '@portolan/plugins/dnstap/tap-message.ts';
+import { HandedRecordReader, writeRecord } from '@portolan/server/handed-records.ts';
+import { readFirstRequest } from '@portolan/server/observe/http-first-request.ts';
 import { expect, it } from 'vitest';
-import { readFirstRequest } from '../../../src/observe/http-first-request.ts';
 import { readListLine } from '../../../src/roles/compare/asked-question.ts';
 import { CaptureReader } from '../../../src/roles/shadow/capture-reader.ts';
 import { readLogLine } from '../../../src/roles/shadow/log-line.ts';
@@ -30,7 +31,6 @@ import {
   pcapngOf,
   pcapOf,
 } from '../../../src/roles/shadow/testing/sample-captures.ts';
-import { HandedRecordReader, writeRecord } from '../../../src/server/handed-records.ts';
 import { type FuzzTarget, fuzz, octetsOf } from './fuzz.ts';
 
 /** Runs a parser that may refuse its input, with errors of these names. */

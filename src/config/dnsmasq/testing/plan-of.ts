@@ -1,7 +1,7 @@
 /**
  * Makes a plan from some lines of a configuration file, for tests.
  */
-import { describeProblem } from '../../values/problem.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import type { DnsmasqPlan } from '../dnsmasq-plan.ts';
 import { type DnsmasqReading, readDnsmasqOptions } from '../read-configuration.ts';
 import { type MemoryFiles, memorySources } from './memory-sources.ts';

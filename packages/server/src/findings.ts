@@ -1,0 +1,126 @@
+/**
+ * What a server finds about itself: for its metrics, its readiness, its log and `doctor`.
+ */
+import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
+import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
+import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
+import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
+import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
+import type { ForeignDomains } from './foreign-domains.ts';
+import { SERVER_CHECKS } from './reasons/checks/server-checks.ts';
+import { type Finding, runChecks, type ServerEvidence } from './reasons/finding.ts';
+
+/** Facts about the server; every check reads them again. */
+export interface ServerFacts {
+  inspect(): readonly PluginInspection[];
+  readonly dataAge: number | undefined;
+  readonly kinds: ServerEvidence['kinds'];
+  readonly rejected: readonly string[];
+  readonly missingRules: ServerEvidence['missingRules'];
+  readonly foreignDomains: ForeignDomains;
+}
+
+/** What checks read of a cluster, as of one generation. */
+interface NamesOfCluster extends Pick<ServerEvidence, 'externalNames' | 'fqdnEndpoints'> {
+  readonly generation: number;
+}
+
+/** Milliseconds between two checks for the log. */
+const INTERVAL = 15_000;
+/** Of one check, findings that get a line when they begin; the others follow at the next one. */
+const MAX_LINES = 20;
+
+export class ServerFindings {
+  readonly #facts: ServerFacts;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #names = new WeakMap<Cluster, NamesOfCluster>();
+  readonly #logged = new Map<string, Finding>();
+  #follow: (findings: readonly Finding[]) => void = () => {};
+  #timer: Timer | undefined;
+
+  constructor(facts: ServerFacts, clock: Clock, log: Log) {
+    this.#facts = facts;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Logs findings when they begin and end, from now on. */
+  start(): void {
+    this.#timer = this.#clock.after(INTERVAL, () => {
+      this.#report();
+      this.start();
+    });
+  }
+
+  /** Calls back with all current findings at each check. There is one follower. */
+  follow(follow: (findings: readonly Finding[]) => void): void {
+    this.#follow = follow;
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  current(): readonly Finding[] {
+    const none = { services: undefined, pods: undefined, policies: undefined, traffic: undefined };
+    return runChecks(SERVER_CHECKS, { server: this.evidence(), ...none }).findings;
+  }
+
+  evidence(): ServerEvidence {
+    const inspections = this.#facts.inspect();
+    const inspected = clustersIn(inspections).map(({ cluster }) => cluster);
+    const clusters = inspected.map((cluster) => this.#namesOf(cluster));
+    const { dataAge, kinds, rejected, missingRules } = this.#facts;
+    const domains = inspected.flatMap(({ names }) => names.apexes.slice(0, 1));
+    return {
+      dataAge,
+      kinds,
+      rejected,
+      missingRules,
+      domains,
+      foreignDomains: this.#facts.foreignDomains.besides(domains),
+      upstreams: forwardersIn(inspections)
+        .flatMap((forwarder) => forwarder.statistics().upstreams)
+        .map(({ upstream, state, stateAge, lastReplyAge, smoothedRoundTrip: roundTrip }) => ({
+          server: upstream,
+          state: state.kind,
+          since: stateAge,
+          lastReply: lastReplyAge,
+          roundTrip,
+        })),
+      loopingZones: inspections.flatMap(({ loopingZone = [] }) => loopingZone),
+      externalNames: clusters.flatMap(({ externalNames }) => externalNames),
+      fqdnEndpoints: clusters.flatMap(({ fqdnEndpoints }) => fqdnEndpoints),
+    };
+  }
+
+  #namesOf(cluster: Cluster): NamesOfCluster {
+    const known = this.#names.get(cluster);
+    const { generation, contents } = cluster;
+    if (known?.generation === generation) return known;
+    const [domain = ''] = cluster.names.apexes;
+    const externalNames = Array.from(contents.externalNames(), (service) => ({ ...service, domain }));
+    const names = { generation, externalNames, fqdnEndpoints: [...contents.fqdnEndpoints()] };
+    this.#names.set(cluster, names);
+    return names;
+  }
+
+  #report(): void {
+    const current = this.current();
+    this.#follow(current);
+    const now = new Map(current.map((finding) => [`${finding.kind} ${finding.subject}`, finding]));
+    for (const [key, { kind, subject }] of this.#logged) {
+      if (now.has(key)) continue;
+      this.#logged.delete(key);
+      this.#log.info('finding ended', { finding: kind, subject });
+    }
+    const begun = [...now].filter(([key]) => !this.#logged.has(key));
+    for (const [key, finding] of begun.slice(0, MAX_LINES)) {
+      this.#logged.set(key, finding);
+      const { kind, subject, sentence } = finding;
+      this.#log.warn('finding', { finding: kind, subject, reason: sentence });
+    }
+  }
+}
