@@ -17,7 +17,9 @@ export const COMMANDS: readonly CommandRow[] = [
     serves: 'always',
     bundle: 'serve',
     isProbed: true,
-    takes: async () => ({ flags: (await import('../config/serve/serve-flags.ts')).SERVE_FLAGS }),
+    takes: async () => ({
+      flags: (await import('@portolan/frontends/serve/settings/serve-flags.ts')).SERVE_FLAGS,
+    }),
     load: async () => (await import('./servers/serve.ts')).runServe,
   },
   {
@@ -30,7 +32,9 @@ export const COMMANDS: readonly CommandRow[] = [
     bundle: 'kube-dns',
     isProbed: true,
     takes: async () => {
-      const { FURTHER_FLAGS, KUBE_DNS_FLAGS } = await import('../config/kube-dns/kube-dns-flags.ts');
+      const { FURTHER_FLAGS, KUBE_DNS_FLAGS } = await import(
+        '@portolan/frontends/kube-dns/settings/kube-dns-flags.ts'
+      );
       return { flags: KUBE_DNS_FLAGS, further: { flags: FURTHER_FLAGS, of: 'serve' } };
     },
     load: async () => (await import('./servers/kube-dns.ts')).runKubeDns,
@@ -43,7 +47,9 @@ export const COMMANDS: readonly CommandRow[] = [
     serves: 'always',
     bundle: 'corefile',
     isProbed: true,
-    takes: async () => ({ flags: (await import('../config/corefile/coredns-flags.ts')).COREDNS_FLAGS }),
+    takes: async () => ({
+      flags: (await import('@portolan/frontends/coredns/settings/coredns-flags.ts')).COREDNS_FLAGS,
+    }),
     load: async () => (await import('./servers/coredns.ts')).runCoreDns,
   },
   {
@@ -56,7 +62,7 @@ export const COMMANDS: readonly CommandRow[] = [
     bundle: 'corefile',
     isProbed: true,
     takes: async () => ({
-      flags: (await import('../config/node-cache/node-cache-flags.ts')).NODE_CACHE_FLAGS,
+      flags: (await import('@portolan/frontends/node-cache/settings/node-cache-flags.ts')).NODE_CACHE_FLAGS,
     }),
     load: async () => (await import('./servers/node-cache.ts')).runNodeCache,
   },
@@ -67,7 +73,9 @@ export const COMMANDS: readonly CommandRow[] = [
     dashes: '--',
     serves: 'in the foreground',
     bundle: 'dnsmasq',
-    takes: async () => ({ flags: (await import('../config/dnsmasq/option-flags.ts')).DNSMASQ_FLAGS }),
+    takes: async () => ({
+      flags: (await import('@portolan/frontends/dnsmasq/settings/option-flags.ts')).DNSMASQ_FLAGS,
+    }),
     load: async () => (await import('./servers/dnsmasq.ts')).runDnsmasq,
   },
   {
@@ -78,7 +86,9 @@ export const COMMANDS: readonly CommandRow[] = [
     takesKlog: true,
     serves: 'always',
     bundle: 'dnsmasq',
-    takes: async () => ({ flags: (await import('../config/kube-dns/nanny-flags.ts')).NANNY_FLAGS }),
+    takes: async () => ({
+      flags: (await import('@portolan/frontends/kube-dns/settings/nanny-flags.ts')).NANNY_FLAGS,
+    }),
     load: async () => (await import('./servers/dnsmasq-nanny.ts')).runDnsmasqNanny,
   },
   {
@@ -90,7 +100,9 @@ export const COMMANDS: readonly CommandRow[] = [
     serves: 'always',
     bundle: 'skydns',
     isProbed: true,
-    takes: async () => ({ flags: (await import('../config/skydns/skydns-flags.ts')).SKYDNS_FLAGS }),
+    takes: async () => ({
+      flags: (await import('@portolan/frontends/skydns/settings/skydns-flags.ts')).SKYDNS_FLAGS,
+    }),
     load: async () => (await import('./servers/skydns.ts')).runSkyDns,
   },
   {

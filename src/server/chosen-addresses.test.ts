@@ -1,7 +1,7 @@
+import { planOf } from '@portolan/frontends/dnsmasq/settings/testing/plan-of.ts';
 import { type Interfaces, isListeningAt } from '@portolan/kernel/listen/local-addresses.ts';
 import { chooseAddresses } from '@portolan/server/chosen-addresses.ts';
 import { expect, it } from 'vitest';
-import { planOf } from '../config/dnsmasq/testing/plan-of.ts';
 
 const IPV4 = { family: 'IPv4', mac: '', netmask: '255.255.255.0', internal: false } as const;
 const MACHINE: Interfaces = {

@@ -1,3 +1,4 @@
+import { planOf } from '@portolan/frontends/dnsmasq/settings/testing/plan-of.ts';
 import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
@@ -13,7 +14,6 @@ import { FollowedInterfaces } from '@portolan/server/followed-interfaces.ts';
 import { ListenerGroups } from '@portolan/server/listener-groups.ts';
 import { writePlainListeners } from '@portolan/server/plan/plain-block.ts';
 import { afterEach, expect, it } from 'vitest';
-import { planOf } from '../config/dnsmasq/testing/plan-of.ts';
 
 const IPV4 = { family: 'IPv4', mac: '', netmask: '255.0.0.0', internal: false } as const;
 const LATE: Interfaces = { eth9: [{ ...IPV4, address: '127.0.0.9', cidr: '127.0.0.9/8' }] };

@@ -1,9 +1,9 @@
+import { compileText } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
 import { MAX_READERS } from '@portolan/kernel/table/writer.ts';
 import { countCommonReaders, countReaders } from '@portolan/server/listener-groups.ts';
 import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { compileText } from '../config/corefile/testing/plan-of.ts';
 
 const plan = compileText('. {\n whoami\n}\n');
 

@@ -1,13 +1,13 @@
 /**
  * Deviations that are restored one by one, where a whole server block shows them.
  */
+import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import type { RestorableId } from '@portolan/kernel/deviations/table.ts';
 import { Engine } from '@portolan/kernel/engine/engine.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { packetOf, ReaderSubject } from './reader-subject.ts';
 
 const only = (...ids: readonly RestorableId[]): ReadonlySet<RestorableId> => new Set(ids);

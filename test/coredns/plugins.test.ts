@@ -3,9 +3,9 @@
  */
 import { ORDER_PROFILES } from '@portolan/corefile/coredns-version.ts';
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
+import { pluginOrder } from '@portolan/frontends/coredns/settings/plugin-order.ts';
+import { readCorefile } from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { pluginOrder } from '../../src/config/corefile/plugin-order.ts';
-import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

@@ -4,11 +4,11 @@
  */
 import { parseName } from '@portolan/dns/name.ts';
 import { type Message, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
+import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 import {
   contentOf,

@@ -2,11 +2,11 @@
  * Readers give the answers that the plugins of a server block without `cache` derive from the Corefile and the cluster, until
  * either changes.
  */
+import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';
 import { contentOf, packetOf, ReaderSubject, SERVER } from './reader-subject.ts';

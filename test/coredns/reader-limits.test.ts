@@ -5,6 +5,7 @@
 import { guardPlugin } from '@portolan/corefile/definition/guard-plugin.ts';
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
@@ -15,7 +16,6 @@ import { VERDICT } from '@portolan/kernel/table/types.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import rrl from '../../packages/rrl/src/plugin.ts';
 import { BLOCK, makeCursor, makeUse } from '../../packages/testing/src/uses.ts';
-import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import '../support/load-all-plugins.ts';
 import { packetOf, SERVER } from './reader-subject.ts';
 

@@ -7,6 +7,7 @@ import { decodeMessage } from '@portolan/dns/message.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import type { Message } from '@portolan/dns/types.ts';
+import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
@@ -26,7 +27,6 @@ import {
 import { describe, expect, it, onTestFinished } from 'vitest';
 import recordsPlugin from '../../packages/records/src/plugin.ts';
 import { BLOCK, makeCursor, makeRecord, makeUse } from '../../packages/testing/src/uses.ts';
-import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import '../support/load-all-plugins.ts';
 import { packetOf, SERVER } from './reader-subject.ts';
 

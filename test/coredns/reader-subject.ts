@@ -4,6 +4,7 @@
 import { decodeMessage } from '@portolan/dns/message.ts';
 import type { ClientTransport } from '@portolan/dns/response-size.ts';
 import type { Message } from '@portolan/dns/types.ts';
+import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
 import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
@@ -12,7 +13,6 @@ import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { query } from '@portolan/kernel/table/testing/table-answers.ts';
 import { VERDICT } from '@portolan/kernel/table/types.ts';
 import { onTestFinished } from 'vitest';
-import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import '../support/load-all-plugins.ts';
 
 const AT = 8192;

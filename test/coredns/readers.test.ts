@@ -1,12 +1,12 @@
 /**
  * For server blocks of a Corefile, readers answer and count as the chains do.
  */
+import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';

@@ -1,8 +1,8 @@
 /**
  * ConfigMaps of kube-dns, each with the equivalent Corefile; CoreDNS 1.14.7 starts with all of them.
  */
+import { convertKubeDnsConfig } from '@portolan/frontends/coredns/settings/from-kube-dns.ts';
 import { describe, expect, it } from 'vitest';
-import { convertKubeDnsConfig } from '../../src/config/corefile/from-kube-dns.ts';
 import { readRecording } from '../support/recordings.ts';
 
 interface ConfigMapCase {

@@ -5,10 +5,10 @@
 import { ORDER_PROFILES } from '@portolan/corefile/coredns-version.ts';
 import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem, describeCorefileWarning } from '@portolan/corefile/syntax/findings.ts';
+import { readCorefile } from '@portolan/frontends/coredns/settings/read-corefile.ts';
+import { COREFILE_PLUGINS } from '@portolan/frontends/plugins/registry.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import { COREFILE_PLUGINS } from '../../src/plugins/registry.ts';
 
 const NAMES = COREFILE_PLUGINS.map(({ name }) => name);
 /** Every word of every syntax, in lower case: properties and their fixed values. */

@@ -3,7 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts';
-import { type CorefileReading, readCorefile } from '../../src/config/corefile/read-corefile.ts';
+import { type CorefileReading, readCorefile } from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 
 export interface RecordedStart {

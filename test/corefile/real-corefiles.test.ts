@@ -4,8 +4,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
+import { readCorefile } from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import { describe, expect, it } from 'vitest';
-import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 
 const FOLDER = join(import.meta.dirname, 'corefiles');
 

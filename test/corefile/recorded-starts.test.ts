@@ -2,8 +2,8 @@
  * Corefiles that CoreDNS 1.14.7 was started with: we refuse the ones it refuses, with its messages, and accept the others.
  */
 import { describeCorefileProblem } from '@portolan/corefile/syntax/findings.ts';
+import { findDefinition } from '@portolan/frontends/plugins/registry.ts';
 import { describe, expect, it } from 'vitest';
-import { findDefinition } from '../../src/plugins/registry.ts';
 import { readRecording } from '../support/recordings.ts';
 import { fillPlaceholders, type RecordedStart, readRecorded } from './read-recorded.ts';
 

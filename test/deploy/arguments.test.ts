@@ -2,6 +2,12 @@
  * The arguments of every container, parsed by the programs' own parsers, to find mistakes in manifests here and not in a cluster.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
+import { readKubeDnsFlags } from '@portolan/frontends/kube-dns/settings/kube-dns-flags.ts';
+import { readNannyFlags } from '@portolan/frontends/kube-dns/settings/nanny-flags.ts';
+import type { ServePlan } from '@portolan/frontends/serve/settings/plan.ts';
+import { SERVE_FLAGS, type ServeFlags } from '@portolan/frontends/serve/settings/serve-flags.ts';
+import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';
 import { readSidecarFlags } from '@portolan/server/settings/sidecar/sidecar-flags.ts';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
@@ -9,13 +15,7 @@ import { parse } from 'yaml';
 import { addOptions } from '../../src/cli/grammar/options.ts';
 import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { createProcessSources } from '../../src/cli/servers/dnsmasq-sources.ts';
-import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
-import { readKubeDnsFlags } from '../../src/config/kube-dns/kube-dns-flags.ts';
-import { readNannyFlags } from '../../src/config/kube-dns/nanny-flags.ts';
 import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
-import type { ServePlan } from '../../src/config/plan.ts';
-import { SERVE_FLAGS, type ServeFlags } from '../../src/config/serve/serve-flags.ts';
-import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
 import { type Container, containersOf, FOLDERS, readDeployment, readLayout } from './manifests.ts';
 import { type Kustomization, patchDeployment } from './patches.ts';
 import { KubernetesSchemas } from './schema.ts';

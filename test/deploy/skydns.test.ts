@@ -1,12 +1,12 @@
 /**
  * The pod of etcd, kube2sky, SkyDNS and exechealthz: its interface to clients and probes, and its accepted arguments.
  */
+import { readSkyDnsFlags } from '@portolan/frontends/skydns/settings/skydns-flags.ts';
+import { readSettings } from '@portolan/frontends/skydns/settings/skydns-settings.ts';
 import { describe, expect, it } from 'vitest';
 import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { readHealthzFlags } from '../../src/config/healthz/healthz-flags.ts';
 import { readKube2SkyFlags } from '../../src/config/kube2sky/kube2sky-flags.ts';
-import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
-import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
 import { type Container, containersOf, dnsPorts, IMAGE, readDeployment } from './manifests.ts';
 
 function container(name: string): Container {

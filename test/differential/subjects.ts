@@ -1,13 +1,13 @@
 /**
  * Engines of the roles whose readers and chains are compared, each with a cluster and an upstream server that knows all names.
  */
+import { compileText } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { adaptBlocks } from '@portolan/frontends/node-cache/settings/node-cache-blocks.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { Engine } from '@portolan/kernel/engine/engine.ts';
 import { PLAIN_GROUP } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import { onTestFinished } from 'vitest';
-import { compileText } from '../../src/config/corefile/testing/plan-of.ts';
-import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { YesUpstream } from '../engine/yes-upstream.ts';
 import { serveInProcess } from '../faults/in-process-server.ts';

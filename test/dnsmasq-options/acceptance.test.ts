@@ -1,12 +1,12 @@
 /**
  * We accept and refuse the same options as dnsmasq, with the same exit code, on command lines and in files.
  */
+import { EXIT, SYNTAX_OK } from '@portolan/frontends/dnsmasq/settings/exit-codes.ts';
+import type { Option } from '@portolan/frontends/dnsmasq/settings/option.ts';
+import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
+import { memorySources } from '@portolan/frontends/dnsmasq/settings/testing/memory-sources.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EXIT, SYNTAX_OK } from '../../src/config/dnsmasq/exit-codes.ts';
-import type { Option } from '../../src/config/dnsmasq/option.ts';
-import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
-import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
 import { describeWithTool, itWithTool } from '../support/tools.ts';
 import { appliedOptions, isKnownDifference, optionValue } from './option-lines.ts';
 import { askDnsmasq } from './real-dnsmasq.ts';

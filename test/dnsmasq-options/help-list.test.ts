@@ -1,9 +1,9 @@
 /**
  * Every option that the real dnsmasq lists is known here, in all its forms and with its intended status.
  */
+import type { OptionStanding } from '@portolan/frontends/dnsmasq/settings/option.ts';
+import { allOptions, findOption, ownOptions } from '@portolan/frontends/dnsmasq/settings/option-table.ts';
 import { describe, expect, it } from 'vitest';
-import type { OptionStanding } from '../../src/config/dnsmasq/option.ts';
-import { allOptions, findOption, ownOptions } from '../../src/config/dnsmasq/option-table.ts';
 import { describeWithTool, itWithTool } from '../support/tools.ts';
 import { askDnsmasq } from './real-dnsmasq.ts';
 

@@ -6,9 +6,9 @@
  * takes for quoted ones. And Portolan handles input that dnsmasq handles wrongly: spaces before the commas of `cname` and around
  * the slashes of domains, invalid hexadecimal of `dns-rr`.
  */
+import type { Option } from '@portolan/frontends/dnsmasq/settings/option.ts';
+import { allOptions, ownOptions } from '@portolan/frontends/dnsmasq/settings/option-table.ts';
 import fc from 'fast-check';
-import type { Option } from '../../src/config/dnsmasq/option.ts';
-import { allOptions, ownOptions } from '../../src/config/dnsmasq/option-table.ts';
 
 export const appliedOptions: readonly Option[] = allOptions.filter(
   ({ name, standing }) =>

@@ -3,9 +3,9 @@
  * are there, and what they write is read.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { readCorefile } from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import { readLayout } from '../deploy/manifests.ts';
 import { ORIGINALS } from '../originals/cases.ts';
 import { readOriginal } from '../originals/original.ts';

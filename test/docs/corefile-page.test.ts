@@ -3,9 +3,9 @@
  * `npm run docs` writes both.
  */
 import { readFileSync } from 'node:fs';
+import { pluginOrder } from '@portolan/frontends/coredns/settings/plugin-order.ts';
+import { COREFILE_PLUGINS, findDefinition } from '@portolan/frontends/plugins/registry.ts';
 import { expect, it } from 'vitest';
-import { pluginOrder } from '../../src/config/corefile/plugin-order.ts';
-import { COREFILE_PLUGINS, findDefinition } from '../../src/plugins/registry.ts';
 
 const PAGE = 'docs/reference/corefile.md';
 

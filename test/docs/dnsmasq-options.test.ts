@@ -3,9 +3,9 @@
  *
  * After a change of the options: `npx vitest run test/docs -u`.
  */
+import type { Option } from '@portolan/frontends/dnsmasq/settings/option.ts';
+import { allOptions } from '@portolan/frontends/dnsmasq/settings/option-table.ts';
 import { expect, it } from 'vitest';
-import type { Option } from '../../src/config/dnsmasq/option.ts';
-import { allOptions } from '../../src/config/dnsmasq/option-table.ts';
 
 const HEAD = `# dnsmasq's options
 
@@ -13,7 +13,7 @@ All options of dnsmasq 2.90, on the command line and in files, and what \`portol
 with each: it *works* as in dnsmasq, it is accepted with *no effect* (which the log says at the start), or it is *refused* (an error at
 the start, with the reason). [What differs from dnsmasq](dnsmasq.md#what-differs-from-dnsmasq-290) is on another page.
 
-<!-- Made from src/config/dnsmasq/option-table.ts by test/docs/dnsmasq-options.test.ts. -->
+<!-- Made from packages/frontends/src/dnsmasq/settings/option-table.ts by test/docs/dnsmasq-options.test.ts. -->
 
 | option | effect | meaning |
 |---|---|---|

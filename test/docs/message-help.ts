@@ -349,7 +349,7 @@ export const READINESS_TEXTS: readonly ReadinessText[] = [
   },
   {
     text: 'OK, then packet filter rules not set: …',
-    from: ['src/server/coredns/coredns-front-end.ts', 'packet filter rules not set:'],
+    from: ['packages/frontends/src/coredns/run/coredns-front-end.ts', 'packet filter rules not set:'],
     help: 'The cache of the node answers, and packets of pods to the Service pass it by. See [Run a DNS cache on every node](../how-to/node-local.md#what-it-sets-up-on-the-node).',
   },
   {

@@ -4,22 +4,22 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ORDER_PROFILES } from '@portolan/corefile/coredns-version.ts';
+import { pluginOrder } from '@portolan/frontends/coredns/settings/plugin-order.ts';
+import { compileText } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compileDnsmasq } from '@portolan/frontends/dnsmasq/settings/compile-dnsmasq.ts';
+import { memorySources } from '@portolan/frontends/dnsmasq/settings/testing/memory-sources.ts';
+import { planOf as planOfDnsmasq } from '@portolan/frontends/dnsmasq/settings/testing/plan-of.ts';
+import { COREFILE_PLUGINS, PLUGINS } from '@portolan/frontends/plugins/registry.ts';
+import { compileServe } from '@portolan/frontends/serve/settings/compile-serve.ts';
+import { NO_SERVERS } from '@portolan/frontends/serve/settings/resolver-settings.ts';
+import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';
+import { compileSkyDns } from '@portolan/frontends/skydns/settings/compile-skydns.ts';
+import { readSkyDnsFlags } from '@portolan/frontends/skydns/settings/skydns-flags.ts';
+import { readSettings } from '@portolan/frontends/skydns/settings/skydns-settings.ts';
 import { pluginUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import { LOCAL_PLACES } from '@portolan/plugins/local-names/options.ts';
 import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import { describe, expect, it } from 'vitest';
-import { pluginOrder } from '../../src/config/corefile/plugin-order.ts';
-import { compileText } from '../../src/config/corefile/testing/plan-of.ts';
-import { compileDnsmasq } from '../../src/config/dnsmasq/compile-dnsmasq.ts';
-import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
-import { planOf as planOfDnsmasq } from '../../src/config/dnsmasq/testing/plan-of.ts';
-import { compileServe } from '../../src/config/serve/compile-serve.ts';
-import { NO_SERVERS } from '../../src/config/serve/resolver-settings.ts';
-import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
-import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
-import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
-import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
-import { COREFILE_PLUGINS, PLUGINS } from '../../src/plugins/registry.ts';
 
 function planOfServe(command: 'serve' | 'kube-dns'): ServerPlan {
   const given = { upstream: ['192.0.2.53'] };
@@ -57,9 +57,9 @@ const PLANS: Readonly<Record<string, () => ServerPlan>> = {
 
 /** By folder, the file that defines its plugin. */
 const DEFINED: ReadonlyMap<string, string> = new Map(
-  readdirSync('src/plugins', { withFileTypes: true })
+  readdirSync('packages/frontends/src/plugins', { withFileTypes: true })
     .filter((each) => each.isDirectory())
-    .map(({ name }) => [name, readFileSync(`src/plugins/${name}/plugin.ts`, 'utf8')]),
+    .map(({ name }) => [name, readFileSync(`packages/frontends/src/plugins/${name}/plugin.ts`, 'utf8')]),
 );
 
 const PLACES: ReadonlySet<string> = new Set(Object.values(LOCAL_PLACES));
@@ -109,7 +109,9 @@ describe('the folders of plugins', () => {
   });
 
   it('say by README what each plugin does', () => {
-    const silent = [...DEFINED.keys()].filter((name) => !existsSync(`src/plugins/${name}/README.md`));
+    const silent = [...DEFINED.keys()].filter(
+      (name) => !existsSync(`packages/frontends/src/plugins/${name}/README.md`),
+    );
     expect(silent).toEqual([]);
   });
 

@@ -3,6 +3,8 @@
  * client the same answer.
  */
 import { decodeMessage } from '@portolan/dns/message.ts';
+import { compileDnsmasq } from '@portolan/frontends/dnsmasq/settings/compile-dnsmasq.ts';
+import { planOf } from '@portolan/frontends/dnsmasq/settings/testing/plan-of.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
@@ -13,8 +15,6 @@ import { query } from '@portolan/kernel/table/testing/table-answers.ts';
 import { VERDICT } from '@portolan/kernel/table/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { compileDnsmasq } from '../../src/config/dnsmasq/compile-dnsmasq.ts';
-import { planOf } from '../../src/config/dnsmasq/testing/plan-of.ts';
 import '../support/load-all-plugins.ts';
 
 const AT = 4096;

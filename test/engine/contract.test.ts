@@ -8,6 +8,7 @@ import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { typeName } from '@portolan/dns/mnemonics.ts';
 import { countLabels, isWithin, parseName, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type Message, type NameKey, TYPE } from '@portolan/dns/types.ts';
+import { DNSMASQ_HOSTS } from '@portolan/frontends/dnsmasq/settings/hosts-manner.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
@@ -41,7 +42,6 @@ import {
 import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
 import { ScriptedUpstream } from '../resolver/scripted-upstream.ts';
 import '../support/load-all-plugins.ts';
 

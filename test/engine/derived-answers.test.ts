@@ -5,6 +5,7 @@
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type Message, TYPE } from '@portolan/dns/types.ts';
+import { DNSMASQ_HOSTS } from '@portolan/frontends/dnsmasq/settings/hosts-manner.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
@@ -26,7 +27,6 @@ import {
 import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
 import '../support/load-all-plugins.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));

@@ -1,10 +1,10 @@
 /**
  * Blocks that are replaced keep their names until no reader answers by them: in the middle of a batch, a reader would deny these names.
  */
+import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it } from 'vitest';
-import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { ReaderSubject } from '../coredns/reader-subject.ts';
 
 const corefile = (address: string) => `. {\n  hosts {\n    ${address} own.example\n    no_reverse\n  }\n}\n`;

@@ -3,6 +3,19 @@
  * packet that it does not answer.
  */
 import { decodeName } from '@portolan/dns/name-wire.ts';
+import { compileText } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compileDnsmasq } from '@portolan/frontends/dnsmasq/settings/compile-dnsmasq.ts';
+import { memorySources } from '@portolan/frontends/dnsmasq/settings/testing/memory-sources.ts';
+import { planOf as dnsmasqPlanOf } from '@portolan/frontends/dnsmasq/settings/testing/plan-of.ts';
+import { adaptBlocks } from '@portolan/frontends/node-cache/settings/node-cache-blocks.ts';
+import { renderCorefile } from '@portolan/frontends/node-cache/settings/render-corefile.ts';
+import { compileServe } from '@portolan/frontends/serve/settings/compile-serve.ts';
+import { NO_SERVERS } from '@portolan/frontends/serve/settings/resolver-settings.ts';
+import type { ServeFlags } from '@portolan/frontends/serve/settings/serve-flags.ts';
+import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';
+import { compileSkyDns } from '@portolan/frontends/skydns/settings/compile-skydns.ts';
+import { readSkyDnsFlags } from '@portolan/frontends/skydns/settings/skydns-flags.ts';
+import { readSettings } from '@portolan/frontends/skydns/settings/skydns-settings.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
@@ -16,19 +29,6 @@ import {
 import { expectOtherSeatsUntouched, type SeatCounts } from '@portolan/kernel/table/testing/packet-seats.ts';
 import { query } from '@portolan/kernel/table/testing/table-answers.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { compileText } from '../../src/config/corefile/testing/plan-of.ts';
-import { compileDnsmasq } from '../../src/config/dnsmasq/compile-dnsmasq.ts';
-import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
-import { planOf as dnsmasqPlanOf } from '../../src/config/dnsmasq/testing/plan-of.ts';
-import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
-import { renderCorefile } from '../../src/config/node-cache/render-corefile.ts';
-import { compileServe } from '../../src/config/serve/compile-serve.ts';
-import { NO_SERVERS } from '../../src/config/serve/resolver-settings.ts';
-import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
-import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
-import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
-import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
-import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
 import '../support/load-all-plugins.ts';
 
 // Of whatever Corefile: a constructor cannot wait.

@@ -1,6 +1,10 @@
 /**
  * The server inside the test's own process, so that a test can advance its clock, stop its main thread, or kill its readers.
  */
+import { memorySources } from '@portolan/frontends/dnsmasq/settings/testing/memory-sources.ts';
+import { ServeFrontEnd } from '@portolan/frontends/serve/run/serve-front-end.ts';
+import type { ServeFlags } from '@portolan/frontends/serve/settings/serve-flags.ts';
+import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';
 import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
@@ -9,10 +13,6 @@ import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
 import { HttpHost } from '@portolan/server/observe/http-host.ts';
 import { Server } from '@portolan/server/server.ts';
 import { onTestFinished } from 'vitest';
-import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
-import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
-import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
-import { ServeFrontEnd } from '../../src/server/serve/serve-front-end.ts';
 import '../support/load-all-plugins.ts';
 
 export interface InProcessServer {

@@ -2,6 +2,9 @@
  * Servers that must be queried over TCP: connections are renewed and spread, and UDP is used while TCP does not get through.
  */
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
+import { readCorefile } from '@portolan/frontends/coredns/settings/read-corefile.ts';
+import { adaptBlocks } from '@portolan/frontends/node-cache/settings/node-cache-blocks.ts';
+import { findOptions } from '@portolan/frontends/plugins/registry.ts';
 import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
@@ -13,9 +16,6 @@ import { ForwardTally } from '@portolan/kernel/forward/forward-tally.ts';
 import { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-path.ts';
 import { Forward } from '@portolan/plugins/forward/forward.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
-import { findOptions } from '../../src/plugins/registry.ts';
 import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 
 const answer: React = ({ query, send }) => send(reply(query));

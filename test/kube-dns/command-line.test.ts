@@ -2,11 +2,11 @@
  * `portolan kube-dns` as a process: its output about itself, the arguments that it refuses, and how it ends.
  */
 import { join } from 'node:path';
+import { KUBE_DNS_FLAGS } from '@portolan/frontends/kube-dns/settings/kube-dns-flags.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { KUBE_DNS_FLAGS } from '../../src/config/kube-dns/kube-dns-flags.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

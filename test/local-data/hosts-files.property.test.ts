@@ -5,6 +5,7 @@ import { formatAddress, parseAddress, reverseName } from '@portolan/dns/address.
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName, ROOT, toKey, tryParseKey } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
+import { DNSMASQ_HOSTS } from '@portolan/frontends/dnsmasq/settings/hosts-manner.ts';
 import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
@@ -22,7 +23,6 @@ import { LocalPublication } from '@portolan/sources/local/local-publication.ts';
 import { readHosts } from '@portolan/sources/local/read-hosts.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
 
 /** Each asks some fifty questions twice. */
 const RUNS = 40;

@@ -3,13 +3,13 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { NodeCacheMetrics } from '@portolan/frontends/node-cache/network/node-cache-metrics.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALERTS, RECORDING_RULES } from '../../src/roles/monitoring/alerts.ts';
 import { DASHBOARDS } from '../../src/roles/monitoring/dashboards.ts';
 import { metricsScript } from '../../src/roles/monitoring/rules-file.ts';
-import { NodeCacheMetrics } from '../../src/roles/node-network/node-cache-metrics.ts';
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms, look, runPortolan, servePortolan } from '../support/portolan.ts';
 

@@ -5,13 +5,13 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { FollowedCorefile } from '@portolan/frontends/node-cache/run/followed-corefile.ts';
+import { readNodeCacheFlags } from '@portolan/frontends/node-cache/settings/node-cache-flags.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { makeTemporaryFolder, type TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readNodeCacheFlags } from '../../src/config/node-cache/node-cache-flags.ts';
-import { FollowedCorefile } from '../../src/server/node-cache/followed-corefile.ts';
 import { readRecording } from '../support/recordings.ts';
 import { KNOWN_DIFFERENCES } from './known-differences.ts';
 

@@ -2,16 +2,16 @@
  * `coredns` and `node-cache`, whose plans come from Corefiles.
  */
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
+import { CoreDnsFrontEnd } from '@portolan/frontends/coredns/run/coredns-front-end.ts';
+import { CoreDnsMetrics } from '@portolan/frontends/coredns/run/coredns-metrics.ts';
+import { readCorefile, type ServerBlock } from '@portolan/frontends/coredns/settings/read-corefile.ts';
+import { FollowedCorefile } from '@portolan/frontends/node-cache/run/followed-corefile.ts';
+import { adaptBlocks } from '@portolan/frontends/node-cache/settings/node-cache-blocks.ts';
+import { readNodeCacheFlags } from '@portolan/frontends/node-cache/settings/node-cache-flags.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
 import { onTestFinished } from 'vitest';
-import { readCorefile, type ServerBlock } from '../../src/config/corefile/read-corefile.ts';
-import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
-import { readNodeCacheFlags } from '../../src/config/node-cache/node-cache-flags.ts';
-import { CoreDnsFrontEnd } from '../../src/server/coredns/coredns-front-end.ts';
-import { CoreDnsMetrics } from '../../src/server/coredns/coredns-metrics.ts';
-import { FollowedCorefile } from '../../src/server/node-cache/followed-corefile.ts';
 import { ADDRESS, type ChangingServer, replaceFile, type Scene } from './scene.ts';
 
 export async function startCoreDns(scene: Scene): Promise<ChangingServer> {

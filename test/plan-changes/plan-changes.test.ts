@@ -1,6 +1,7 @@
 /**
  * After a change of its plan, a server with any front end holds no reference to the former plan.
  */
+import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
@@ -10,7 +11,6 @@ import { Cache } from '@portolan/plugins/cache/cache.ts';
 import { cache as cachePlugin } from '@portolan/plugins/cache/plugin.ts';
 import { optionsIn } from '@portolan/server/plan/testing/with-options.ts';
 import { beforeAll, expect, it, vi } from 'vitest';
-import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { ReaderSubject } from '../coredns/reader-subject.ts';
 import { bundleServerThreads } from '../support/bundle-thread.ts';
 import { bundleDouble } from '../support/double-process.ts';

@@ -3,19 +3,19 @@
  */
 import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { EtcdPlugin } from '@portolan/etcd/plugins/etcd/etcd-plugin.ts';
+import { DnsmasqFrontEnd } from '@portolan/frontends/dnsmasq/run/dnsmasq-front-end.ts';
+import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
+import { memorySources } from '@portolan/frontends/dnsmasq/settings/testing/memory-sources.ts';
+import { ServeFrontEnd } from '@portolan/frontends/serve/run/serve-front-end.ts';
+import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';
+import { SkyDnsFrontEnd } from '@portolan/frontends/skydns/run/skydns-front-end.ts';
+import { readSkyDnsFlags } from '@portolan/frontends/skydns/settings/skydns-flags.ts';
+import { readSettings } from '@portolan/frontends/skydns/settings/skydns-settings.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { LocalNamesPlugin } from '@portolan/plugins/local-names/local-names.ts';
 import type { FrontEnd } from '@portolan/server/front-end.ts';
-import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
-import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
-import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
-import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
-import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
-import { DnsmasqFrontEnd } from '../../src/server/dnsmasq/dnsmasq-front-end.ts';
-import { ServeFrontEnd } from '../../src/server/serve/serve-front-end.ts';
-import { SkyDnsFrontEnd } from '../../src/server/skydns/skydns-front-end.ts';
 import { ADDRESS, type ChangingServer, replaceFile, type Scene } from './scene.ts';
 
 export async function startServe(scene: Scene): Promise<ChangingServer> {

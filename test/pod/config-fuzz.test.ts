@@ -3,11 +3,11 @@
  * applied. The whole server runs in this process.
  */
 import { join } from 'node:path';
+import type { ServeFlags } from '@portolan/frontends/serve/settings/serve-flags.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { type InProcessServer, serveInProcess } from '../faults/in-process-server.ts';
 import { bundleServerThreads } from '../support/bundle-thread.ts';

@@ -2,13 +2,13 @@
  * Reader threads forward for `dnsmasq` and `skydns` too, which have no metrics or need etcd: in the test's own process.
  */
 import { RCODE } from '@portolan/dns/types.ts';
+import { DnsmasqFrontEnd } from '@portolan/frontends/dnsmasq/run/dnsmasq-front-end.ts';
+import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
+import { memorySources } from '@portolan/frontends/dnsmasq/settings/testing/memory-sources.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { LocalNamesPlugin } from '@portolan/plugins/local-names/local-names.ts';
 import { beforeAll, expect, it } from 'vitest';
-import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
-import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
-import { DnsmasqFrontEnd } from '../../src/server/dnsmasq/dnsmasq-front-end.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { ADDRESS, Scene, type Surroundings } from '../plan-changes/scene.ts';
 import { startSkyDns } from '../plan-changes/view-servers.ts';

@@ -2,9 +2,9 @@
  * The output of the program for a wrong command, and about itself.
  */
 import { readFileSync } from 'node:fs';
+import { SERVE_FLAGS } from '@portolan/frontends/serve/settings/serve-flags.ts';
 import { rowOf } from '@portolan/server/settings/flags/flag-text.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { SERVE_FLAGS } from '../../src/config/serve/serve-flags.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

@@ -9,6 +9,8 @@ import { connect, createServer, Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseName, toKey } from '@portolan/dns/name.ts';
+import { isServedAt } from '@portolan/frontends/node-cache/network/local-probe.ts';
+import { RulesWatcher } from '@portolan/frontends/node-cache/network/rules-watcher.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { createRunProgram } from '@portolan/kernel/base/run-program.ts';
@@ -28,8 +30,6 @@ import { AskedServer } from '../../src/roles/compare/asked-server.ts';
 import { LeftOut } from '../../src/roles/compare/question-source.ts';
 import { findPods } from '../../src/roles/dashboard/pod-replicas.ts';
 import { runShellCommand } from '../../src/roles/healthz/shell-command.ts';
-import { isServedAt } from '../../src/roles/node-network/local-probe.ts';
-import { RulesWatcher } from '../../src/roles/node-network/rules-watcher.ts';
 import { TappedQuestions } from '../../src/roles/shadow/tapped-questions.ts';
 import { askServer } from '../../src/roles/sidecar/server-question.ts';
 

@@ -2,10 +2,14 @@
  * `--blocks-extra` for front ends without a Corefile. The Corefile code is loaded only if the flag is given.
  */
 import { readFileSync } from 'node:fs';
+import {
+  type ExtraPlugins,
+  followExtraPlugins,
+  NO_EXTRA_PLUGINS,
+} from '@portolan/frontends/blocks-extra/extra-plugins.ts';
+import type { ExtraReading } from '@portolan/frontends/blocks-extra/settings/extra-plugins.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
-import type { ExtraReading } from '../../config/blocks-extra/extra-plugins.ts';
-import { type ExtraPlugins, followExtraPlugins, NO_EXTRA_PLUGINS } from '../../server/extra-plugins.ts';
 
 /** The file is unreadable or faulty. The message lists all faults with position and remedy. */
 export class BlocksExtraError extends Error {
@@ -20,7 +24,7 @@ export class BlocksExtraError extends Error {
  */
 export async function openExtraPlugins(path: string | undefined, log: Log): Promise<ExtraPlugins> {
   if (path === undefined) return NO_EXTRA_PLUGINS;
-  const { readExtraPlugins } = await import('../../config/blocks-extra/extra-plugins.ts');
+  const { readExtraPlugins } = await import('@portolan/frontends/blocks-extra/settings/extra-plugins.ts');
   const { DISK_FILES } = await import('@portolan/corefile/syntax/corefile-files.ts');
   const read = (): ExtraReading => {
     try {

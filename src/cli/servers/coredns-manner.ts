@@ -3,6 +3,8 @@
  */
 
 import { COREDNS_VERSION } from '@portolan/corefile/coredns-version.ts';
+import type { ServerBlock } from '@portolan/frontends/coredns/settings/read-corefile.ts';
+import { startLines } from '@portolan/frontends/coredns/settings/start-lines.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
@@ -11,8 +13,6 @@ import { PortInUseError, SocketError } from '@portolan/kernel/socket/socket-erro
 import { placeOfServer } from '@portolan/server/observe/control/control-place.ts';
 import type { AdjustableLog } from '@portolan/server/observe/log.ts';
 import { PidFile } from '@portolan/server/pid-file.ts';
-import type { ServerBlock } from '../../config/corefile/read-corefile.ts';
-import { startLines } from '../../config/corefile/start-lines.ts';
 import type { Manner } from '../process/manner.ts';
 import { onEnd, type StopSignal } from '../process/signals.ts';
 import { VERSION } from '../process/version.ts';

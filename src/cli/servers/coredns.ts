@@ -2,9 +2,9 @@
  * `portolan coredns`: CoreDNS's command line, with CoreDNS's start-up lines and exit codes.
  */
 
+import { type CoreDnsCommand, readCoreDnsFlags } from '@portolan/frontends/coredns/settings/coredns-flags.ts';
+import { listPlugins } from '@portolan/frontends/coredns/settings/plugin-order.ts';
 import { findDefaultDrain } from '@portolan/server/plan/drain.ts';
-import { type CoreDnsCommand, readCoreDnsFlags } from '../../config/corefile/coredns-flags.ts';
-import { listPlugins } from '../../config/corefile/plugin-order.ts';
 import { NO_COMPANIONS } from '../process/server-companions.ts';
 import { corednsBanner } from './coredns-manner.ts';
 import { serveCorefile } from './serve-corefile.ts';

@@ -4,6 +4,21 @@
  * The order is dnsmasq's: read the options, open the log and the sockets, write the pid file, then drop root privileges. All steps that
  * need root come before.
  */
+
+import { type DnsmasqLog, openDnsmasqLog } from '@portolan/frontends/dnsmasq/run/dnsmasq-log.ts';
+import {
+  assumeIdentity,
+  becomesUser,
+  findIdentity,
+  type UserAndGroup,
+} from '@portolan/frontends/dnsmasq/run/identity.ts';
+import { writePidFile } from '@portolan/frontends/dnsmasq/run/pid-file.ts';
+import { notesOnPlan } from '@portolan/frontends/dnsmasq/run/plan-notes.ts';
+import { describeFailure, exitCodeOf } from '@portolan/frontends/dnsmasq/run/start-failure.ts';
+import { collectStatistics, describeStatistics } from '@portolan/frontends/dnsmasq/run/statistics.ts';
+import type { DnsmasqPlan } from '@portolan/frontends/dnsmasq/settings/dnsmasq-plan.ts';
+import { EXIT } from '@portolan/frontends/dnsmasq/settings/exit-codes.ts';
+import type { Note } from '@portolan/frontends/dnsmasq/settings/findings.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
 import {
@@ -12,20 +27,6 @@ import {
   placeOfUser,
 } from '@portolan/server/observe/control/control-place.ts';
 import type { Server } from '@portolan/server/server.ts';
-import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
-import { EXIT } from '../../config/dnsmasq/exit-codes.ts';
-import type { Note } from '../../config/dnsmasq/findings.ts';
-import { type DnsmasqLog, openDnsmasqLog } from '../../server/dnsmasq/dnsmasq-log.ts';
-import {
-  assumeIdentity,
-  becomesUser,
-  findIdentity,
-  type UserAndGroup,
-} from '../../server/dnsmasq/identity.ts';
-import { writePidFile } from '../../server/dnsmasq/pid-file.ts';
-import { notesOnPlan } from '../../server/dnsmasq/plan-notes.ts';
-import { describeFailure, exitCodeOf } from '../../server/dnsmasq/start-failure.ts';
-import { collectStatistics, describeStatistics } from '../../server/dnsmasq/statistics.ts';
 import type { Manner } from '../process/manner.ts';
 import { onEnd } from '../process/signals.ts';
 

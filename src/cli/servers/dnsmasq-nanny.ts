@@ -1,15 +1,20 @@
 /**
  * `portolan dnsmasq-nanny`: replaces dnsmasq-nanny and its dnsmasq in one process.
  */
+
+import { Nanny } from '@portolan/frontends/dnsmasq/run/nanny.ts';
+import { readArguments } from '@portolan/frontends/dnsmasq/settings/arguments.ts';
+import type { DnsmasqPlan } from '@portolan/frontends/dnsmasq/settings/dnsmasq-plan.ts';
+import { EXIT } from '@portolan/frontends/dnsmasq/settings/exit-codes.ts';
+import type { NannyServers } from '@portolan/frontends/dnsmasq/settings/forward-plan.ts';
+import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
+import {
+  NANNY_FLAGS,
+  type NannyPlan,
+  readNannyFlags,
+} from '@portolan/frontends/kube-dns/settings/nanny-flags.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findDefaultDrain } from '@portolan/server/plan/drain.ts';
-import { readArguments } from '../../config/dnsmasq/arguments.ts';
-import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
-import { EXIT } from '../../config/dnsmasq/exit-codes.ts';
-import type { NannyServers } from '../../config/dnsmasq/forward-plan.ts';
-import { readDnsmasqOptions } from '../../config/dnsmasq/read-configuration.ts';
-import { NANNY_FLAGS, type NannyPlan, readNannyFlags } from '../../config/kube-dns/nanny-flags.ts';
-import { Nanny } from '../../server/dnsmasq/nanny.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { helpText } from '../grammar/help-text.ts';
 import type { Companion } from '../process/life-cycle.ts';

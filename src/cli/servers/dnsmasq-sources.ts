@@ -4,8 +4,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { ConfigSources, Failed, FolderEntry } from '@portolan/frontends/dnsmasq/settings/sources.ts';
 import { findErrorCode } from '@portolan/kernel/base/system-errors.ts';
-import type { ConfigSources, Failed, FolderEntry } from '../../config/dnsmasq/sources.ts';
 
 /** Sources that keep standard input after reading it, so that it can be passed to another process. */
 export interface ProcessSources extends ConfigSources {

@@ -1,11 +1,14 @@
 /**
  * `portolan dnsmasq`: dnsmasq's command line, with dnsmasq's exit codes.
  */
-import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
-import { EXIT, SYNTAX_OK } from '../../config/dnsmasq/exit-codes.ts';
-import type { Note } from '../../config/dnsmasq/findings.ts';
-import { helpText } from '../../config/dnsmasq/help-text.ts';
-import { type DnsmasqReading, readDnsmasqOptions } from '../../config/dnsmasq/read-configuration.ts';
+import type { DnsmasqPlan } from '@portolan/frontends/dnsmasq/settings/dnsmasq-plan.ts';
+import { EXIT, SYNTAX_OK } from '@portolan/frontends/dnsmasq/settings/exit-codes.ts';
+import type { Note } from '@portolan/frontends/dnsmasq/settings/findings.ts';
+import { helpText } from '@portolan/frontends/dnsmasq/settings/help-text.ts';
+import {
+  type DnsmasqReading,
+  readDnsmasqOptions,
+} from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
 import { listProblems, printVersion } from '../process/print-problems.ts';
 import { releaseParent, startDetached, takeDetachedMark } from './detach.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';

@@ -1,15 +1,16 @@
 /**
  * `portolan kube-dns`: replaces kube-dns, with its command line.
  */
-import { countCores } from '@portolan/server/settings/cores.ts';
-import { wrapWords } from '@portolan/server/settings/flags/flag-text.ts';
+
 import {
   FURTHER_FLAGS,
   type GivenKubeDnsFlags,
   KUBE_DNS_FLAGS,
   readKubeDnsFlags,
-} from '../../config/kube-dns/kube-dns-flags.ts';
-import { planFromFlags } from '../../config/serve/serve-plan.ts';
+} from '@portolan/frontends/kube-dns/settings/kube-dns-flags.ts';
+import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';
+import { countCores } from '@portolan/server/settings/cores.ts';
+import { wrapWords } from '@portolan/server/settings/flags/flag-text.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { helpText } from '../grammar/help-text.ts';
 import { printProblems, printVersion } from '../process/print-problems.ts';

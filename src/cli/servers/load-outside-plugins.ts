@@ -4,10 +4,10 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
+import { findDefinition, registerPlugin } from '@portolan/frontends/plugins/registry.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { needPrograms } from '@portolan/kernel/base/other-programs.ts';
 import type { PluginDefinition } from '@portolan/plugin';
-import { findDefinition, registerPlugin } from '../../plugins/registry.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { packageFolder } from '../process/package-folder.ts';
 

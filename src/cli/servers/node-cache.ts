@@ -1,13 +1,17 @@
 /**
  * `portolan node-cache`: replaces NodeLocal DNSCache's program, with its command line.
  */
+
+import { createCoreDnsLog } from '@portolan/frontends/coredns/run/coredns-log.ts';
+import { adaptBlocks } from '@portolan/frontends/node-cache/settings/node-cache-blocks.ts';
+import {
+  NODE_CACHE_FLAGS,
+  readNodeCacheFlags,
+} from '@portolan/frontends/node-cache/settings/node-cache-flags.ts';
+import type { NodeCachePlan } from '@portolan/frontends/node-cache/settings/node-cache-plan.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
 import { needPrograms } from '@portolan/kernel/base/other-programs.ts';
-import { adaptBlocks } from '../../config/node-cache/node-cache-blocks.ts';
-import { NODE_CACHE_FLAGS, readNodeCacheFlags } from '../../config/node-cache/node-cache-flags.ts';
-import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
-import { createCoreDnsLog } from '../../server/coredns/coredns-log.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { EITHER_DASHES, helpText } from '../grammar/help-text.ts';
 import { printProblems } from '../process/print-problems.ts';

@@ -2,6 +2,12 @@
  * What a node's cache sets up around its server: the Corefile that it renders, interface and rules, and the metrics of set-up errors.
  */
 import { rmSync } from 'node:fs';
+import type { CoreDnsMetrics } from '@portolan/frontends/coredns/run/coredns-metrics.ts';
+import { NodeCacheMetrics } from '@portolan/frontends/node-cache/network/node-cache-metrics.ts';
+import type { NodeNetwork } from '@portolan/frontends/node-cache/network/node-network.ts';
+import { createNodeNetwork } from '@portolan/frontends/node-cache/network/set-up-network.ts';
+import { FollowedCorefile } from '@portolan/frontends/node-cache/run/followed-corefile.ts';
+import type { NodeCachePlan } from '@portolan/frontends/node-cache/settings/node-cache-plan.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { METRICS_TEXT } from '@portolan/kernel/base/metrics/text-format.ts';
@@ -10,12 +16,6 @@ import { HttpServerError } from '@portolan/server/observe/http-server.ts';
 import { openSharedPort } from '@portolan/server/observe/shared-port.ts';
 import type { ServerEvidence } from '@portolan/server/reasons/finding.ts';
 import type { Server } from '@portolan/server/server.ts';
-import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
-import { NodeCacheMetrics } from '../../roles/node-network/node-cache-metrics.ts';
-import type { NodeNetwork } from '../../roles/node-network/node-network.ts';
-import { createNodeNetwork } from '../../roles/node-network/set-up-network.ts';
-import type { CoreDnsMetrics } from '../../server/coredns/coredns-metrics.ts';
-import { FollowedCorefile } from '../../server/node-cache/followed-corefile.ts';
 import type { Companion } from '../process/life-cycle.ts';
 
 export class NodeSetup {

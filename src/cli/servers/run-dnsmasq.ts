@@ -2,13 +2,13 @@
  * Runs a server of `dnsmasq` or `dnsmasq-nanny` until a stop signal.
  */
 import { networkInterfaces } from 'node:os';
+import { DnsmasqFrontEnd } from '@portolan/frontends/dnsmasq/run/dnsmasq-front-end.ts';
+import type { DnsmasqPlan } from '@portolan/frontends/dnsmasq/settings/dnsmasq-plan.ts';
+import type { Note } from '@portolan/frontends/dnsmasq/settings/findings.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { LocalNamesPlugin } from '@portolan/plugins/local-names/local-names.ts';
 import { countCores, readersAtOnceFor } from '@portolan/server/settings/cores.ts';
-import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
-import type { Note } from '../../config/dnsmasq/findings.ts';
-import { DnsmasqFrontEnd } from '../../server/dnsmasq/dnsmasq-front-end.ts';
 import type { Companion } from '../process/life-cycle.ts';
 import { NO_COMPANIONS } from '../process/server-companions.ts';
 import { type OpenRole, type RoleContext, runServerProcess } from '../process/server-process.ts';

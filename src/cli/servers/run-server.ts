@@ -1,11 +1,12 @@
 /**
  * Runs a server of `serve` or `kube-dns` until a stop signal.
  */
+
+import { ServeFrontEnd } from '@portolan/frontends/serve/run/serve-front-end.ts';
+import type { ServePlan } from '@portolan/frontends/serve/settings/plan.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { formatDuration } from '@portolan/kernel/base/duration.ts';
 import { placeOfServer } from '@portolan/server/observe/control/control-place.ts';
-import type { ServePlan } from '../../config/plan.ts';
-import { ServeFrontEnd } from '../../server/serve/serve-front-end.ts';
 import { createErrorLog } from '../process/error-log.ts';
 import type { Manner } from '../process/manner.ts';
 import { printFailure } from '../process/print-problems.ts';

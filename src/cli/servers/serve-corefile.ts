@@ -5,22 +5,22 @@
 import { COREDNS_VERSION } from '@portolan/corefile/coredns-version.ts';
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '@portolan/corefile/syntax/findings.ts';
+import { CoreDnsFrontEnd } from '@portolan/frontends/coredns/run/coredns-front-end.ts';
+import { createCoreDnsLog } from '@portolan/frontends/coredns/run/coredns-log.ts';
+import { CoreDnsMetrics } from '@portolan/frontends/coredns/run/coredns-metrics.ts';
+import type { CoreDnsCommand } from '@portolan/frontends/coredns/settings/coredns-flags.ts';
+import {
+  type CorefileReading,
+  type GoodCorefile,
+  readCorefile,
+  type ServerBlock,
+} from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
 import { writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
 import type { HttpHost } from '@portolan/server/observe/http-host.ts';
 import { findUdpFault } from '@portolan/server/readiness.ts';
 import type { ServerEvidence } from '@portolan/server/reasons/finding.ts';
 import type { Server } from '@portolan/server/server.ts';
-import type { CoreDnsCommand } from '../../config/corefile/coredns-flags.ts';
-import {
-  type CorefileReading,
-  type GoodCorefile,
-  readCorefile,
-  type ServerBlock,
-} from '../../config/corefile/read-corefile.ts';
-import { CoreDnsFrontEnd } from '../../server/coredns/coredns-front-end.ts';
-import { createCoreDnsLog } from '../../server/coredns/coredns-log.ts';
-import { CoreDnsMetrics } from '../../server/coredns/coredns-metrics.ts';
 import type { Companion } from '../process/life-cycle.ts';
 import type { CompanionPlans } from '../process/server-companions.ts';
 import { type OpenRole, type RoleContext, runServerProcess } from '../process/server-process.ts';

@@ -1,10 +1,11 @@
 /**
  * `portolan serve`: the all-in-one server.
  */
+
+import type { ServePlan } from '@portolan/frontends/serve/settings/plan.ts';
+import { SERVE_FLAGS, type ServeFlags } from '@portolan/frontends/serve/settings/serve-flags.ts';
+import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';
 import { countCores } from '@portolan/server/settings/cores.ts';
-import type { ServePlan } from '../../config/plan.ts';
-import { SERVE_FLAGS, type ServeFlags } from '../../config/serve/serve-flags.ts';
-import { planFromFlags } from '../../config/serve/serve-plan.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { createParser, runParser } from '../grammar/parser.ts';

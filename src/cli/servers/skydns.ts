@@ -3,14 +3,14 @@
  */
 
 import { EtcdPlugin } from '@portolan/etcd/plugins/etcd/etcd-plugin.ts';
+import { ConfigKeyError, readConfigKey } from '@portolan/frontends/skydns/run/config-key.ts';
+import { SkyDnsFrontEnd } from '@portolan/frontends/skydns/run/skydns-front-end.ts';
+import { readSkyDnsFlags, SKYDNS_FLAGS } from '@portolan/frontends/skydns/settings/skydns-flags.ts';
+import { readSettings, type SkyDnsSettings } from '@portolan/frontends/skydns/settings/skydns-settings.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { placeOfServer } from '@portolan/server/observe/control/control-place.ts';
 import { findDefaultDrain } from '@portolan/server/plan/drain.ts';
 import { countCores, readersFor } from '@portolan/server/settings/cores.ts';
-import { readSkyDnsFlags, SKYDNS_FLAGS } from '../../config/skydns/skydns-flags.ts';
-import { readSettings, type SkyDnsSettings } from '../../config/skydns/skydns-settings.ts';
-import { ConfigKeyError, readConfigKey } from '../../server/skydns/config-key.ts';
-import { SkyDnsFrontEnd } from '../../server/skydns/skydns-front-end.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { helpText } from '../grammar/help-text.ts';
 import { createErrorLog } from '../process/error-log.ts';

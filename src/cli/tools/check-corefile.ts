@@ -8,9 +8,9 @@ import {
   describeCorefileWarning,
   sortByLine,
 } from '@portolan/corefile/syntax/findings.ts';
-import { type CheckFlags, planFromCheckFlags } from '../../config/corefile/check-flags.ts';
-import { findMetDeviations, type MetDeviation } from '../../config/corefile/differences.ts';
-import { type CorefileReading, readCorefile } from '../../config/corefile/read-corefile.ts';
+import { type CheckFlags, planFromCheckFlags } from '@portolan/frontends/coredns/settings/check-flags.ts';
+import { findMetDeviations, type MetDeviation } from '@portolan/frontends/coredns/settings/differences.ts';
+import { type CorefileReading, readCorefile } from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';
 import { loadPluginsOrExit } from '../servers/load-outside-plugins.ts';

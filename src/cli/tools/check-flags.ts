@@ -2,12 +2,12 @@
  * Checks whether a command would accept the given flags.
  */
 
+import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
+import { SERVE_FLAGS, type ServeFlags } from '@portolan/frontends/serve/settings/serve-flags.ts';
+import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';
 import { countCores } from '@portolan/server/settings/cores.ts';
 import type { Problem } from '@portolan/server/settings/values/problem.ts';
 import { Command } from 'commander';
-import { readDnsmasqOptions } from '../../config/dnsmasq/read-configuration.ts';
-import { SERVE_FLAGS, type ServeFlags } from '../../config/serve/serve-flags.ts';
-import { planFromFlags } from '../../config/serve/serve-plan.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { addOptions } from '../grammar/options.ts';
 import { describeUnknownArguments } from '../grammar/unknown-arguments.ts';

@@ -3,10 +3,10 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { convertKubeDnsConfig } from '@portolan/frontends/coredns/settings/from-kube-dns.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import { type Document, parseDocument } from 'yaml';
-import { convertKubeDnsConfig } from '../../config/corefile/from-kube-dns.ts';
 import { ExitError } from '../grammar/exit.ts';
 
 /** @throws ExitError with 1 if the ConfigMap cannot be read */

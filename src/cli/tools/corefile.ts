@@ -4,17 +4,20 @@
  * Each action is loaded late: the Corefile reader and its regular expressions would keep memory in a server.
  */
 
-import type { Flag } from '@portolan/server/settings/flags/flag.ts';
-import type { Command } from 'commander';
-import { CHECK_FLAGS, type CheckFlags } from '../../config/corefile/check-flags.ts';
-import { type CorefileExplainFlags, EXPLAIN_FLAGS } from '../../config/corefile/explain-flags.ts';
+import { CHECK_FLAGS, type CheckFlags } from '@portolan/frontends/coredns/settings/check-flags.ts';
+import {
+  type CorefileExplainFlags,
+  EXPLAIN_FLAGS,
+} from '@portolan/frontends/coredns/settings/explain-flags.ts';
 import {
   FORMAT_FLAGS,
   type FormatFlags,
   MIGRATE_FLAGS,
   type MigrateFlags,
-} from '../../config/corefile/migrate-flags.ts';
-import { SURVEY_FLAGS, type SurveyFlags } from '../../config/corefile/survey-flags.ts';
+} from '@portolan/frontends/coredns/settings/migrate-flags.ts';
+import { SURVEY_FLAGS, type SurveyFlags } from '@portolan/frontends/coredns/settings/survey-flags.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
+import type { Command } from 'commander';
 import type { RunCommand } from '../grammar/command.ts';
 import { addOptions } from '../grammar/options.ts';
 import { createParser, runParser } from '../grammar/parser.ts';

@@ -2,10 +2,10 @@
  * Leaves out what a plan writes or sends beside answers, for commands that only compare.
  */
 
+import { portolan } from '@portolan/frontends/plugins/portolan/plugin.ts';
 import { findPluginOptions, usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
 import { mapUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
-import { portolan } from '../../plugins/portolan/plugin.ts';
 
 export function dropSideEffects(plan: ServerPlan): ServerPlan {
   const blocks = plan.engine.blocks.map((block) => ({

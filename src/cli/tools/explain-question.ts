@@ -9,6 +9,9 @@ import { parseAddress } from '@portolan/dns/address.ts';
 import { typeOf } from '@portolan/dns/mnemonics.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Question } from '@portolan/dns/types.ts';
+import { compileCorefile } from '@portolan/frontends/coredns/settings/compile-corefile.ts';
+import type { CorefileExplainFlags } from '@portolan/frontends/coredns/settings/explain-flags.ts';
+import { readCorefile, type ServerBlock } from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
@@ -21,9 +24,6 @@ import type {
   ReaderPart,
 } from '@portolan/kernel/engine/server-blocks/explain-question.ts';
 import { pluginUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
-import { compileCorefile } from '../../config/corefile/compile-corefile.ts';
-import type { CorefileExplainFlags } from '../../config/corefile/explain-flags.ts';
-import { readCorefile, type ServerBlock } from '../../config/corefile/read-corefile.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { VERSION } from '../process/version.ts';
 import { loadPluginsOrExit } from '../servers/load-outside-plugins.ts';

@@ -8,12 +8,12 @@ import { RELEASES, ReleaseError } from '@portolan/corefile/migration/releases.ts
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { describePosition } from '@portolan/corefile/syntax/token.ts';
 import { formatCorefile } from '@portolan/corefile/written/format-corefile.ts';
-import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import {
   type FormatFlags,
   type MigrateFlags,
   planFromMigrateFlags,
-} from '../../config/corefile/migrate-flags.ts';
+} from '@portolan/frontends/coredns/settings/migrate-flags.ts';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { readCorefileText, STANDARD_INPUT } from './read-text.ts';
 

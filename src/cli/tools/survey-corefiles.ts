@@ -1,9 +1,10 @@
 /**
  * `portolan corefile survey`: prints what the Corefiles of folders use.
  */
+
+import { describeSurvey, surveyCorefiles } from '@portolan/frontends/coredns/settings/survey.ts';
+import { readOutput, type SurveyFlags } from '@portolan/frontends/coredns/settings/survey-flags.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
-import { describeSurvey, surveyCorefiles } from '../../config/corefile/survey.ts';
-import { readOutput, type SurveyFlags } from '../../config/corefile/survey-flags.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { loadPluginsOrExit } from '../servers/load-outside-plugins.ts';
 import { addressesByInterface } from '../servers/machine-interfaces.ts';

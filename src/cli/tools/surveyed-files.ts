@@ -4,9 +4,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
+import { mountedFiles } from '@portolan/frontends/coredns/settings/mounted-files.ts';
+import type { SurveyedSource } from '@portolan/frontends/coredns/settings/survey.ts';
 import { parseAllDocuments } from 'yaml';
-import { mountedFiles } from '../../config/corefile/mounted-files.ts';
-import type { SurveyedSource } from '../../config/corefile/survey.ts';
 
 /** `Corefile`, `Corefile.base`, `east.Corefile`. */
 const COREFILE = /^corefile(?:\.[\w-]+)?$|\.corefile$/i;

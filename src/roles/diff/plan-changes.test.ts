@@ -1,7 +1,7 @@
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
+import { compileCorefile } from '@portolan/frontends/coredns/settings/compile-corefile.ts';
+import { readCorefile } from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import { expect, it } from 'vitest';
-import { compileCorefile } from '../../config/corefile/compile-corefile.ts';
-import { readCorefile } from '../../config/corefile/read-corefile.ts';
 import { changesBetween } from './plan-changes.ts';
 
 function planOf(text: string) {

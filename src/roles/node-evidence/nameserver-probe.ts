@@ -2,8 +2,9 @@
  * Probes whether a name server of the network answers, with the question for the name servers of the root: every resolver has them in its
  * cache.
  */
+
+import { isAnsweredAt } from '@portolan/frontends/node-cache/network/local-probe.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import { isAnsweredAt } from '../node-network/local-probe.ts';
 
 /** One packet may be lost. */
 const TRIES = 2;

@@ -2,11 +2,11 @@
  * Reads the packet filter of a node: what may drop queries to its DNS cache, and whether they are tracked.
  */
 import { isIP } from 'node:net';
+import { findDrop, isUntracked } from '@portolan/frontends/node-cache/network/iptables-drops.ts';
+import { findInstalled, hasTable } from '@portolan/frontends/node-cache/network/iptables-programs.ts';
+import { findNftDrops, isUntrackedByNft } from '@portolan/frontends/node-cache/network/nft-drops.ts';
 import { ProgramError, type RunProgram } from '@portolan/kernel/base/run-program.ts';
 import type { RulesEvidence } from '@portolan/server/reasons/node-evidence.ts';
-import { findDrop, isUntracked } from '../node-network/iptables-drops.ts';
-import { findInstalled, hasTable } from '../node-network/iptables-programs.ts';
-import { findNftDrops, isUntrackedByNft } from '../node-network/nft-drops.ts';
 
 export interface CacheAddresses {
   readonly addresses: readonly string[];

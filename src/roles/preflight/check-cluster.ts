@@ -2,6 +2,7 @@
  * What is around the program: who scrapes it, the nodes it runs on, and what handles the packets of pods.
  */
 
+import type { ServerBlock } from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import {
   asRecord,
   asRecords,
@@ -9,7 +10,6 @@ import {
   asTexts,
   type JsonRecord,
 } from '@portolan/kubernetes/objects/trim/fields.ts';
-import type { ServerBlock } from '../../config/corefile/read-corefile.ts';
 import type { Original } from '../../config/preflight/originals.ts';
 import { metricsPlaces } from './check-configuration.ts';
 import { nodeInfo, runtimeOf } from './check-rights.ts';

@@ -2,27 +2,27 @@
  * Flags, Corefile and ConfigMap of the running program, read by the code that would serve them.
  */
 
-import type { ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
-import { CONFIG_KEYS, readKubeDnsConfig } from '@portolan/server/settings/config-map/config-map.ts';
-import { readSidecarFlags } from '@portolan/server/settings/sidecar/sidecar-flags.ts';
-import { describeProblem, type Problem } from '@portolan/server/settings/values/problem.ts';
-import { readCoreDnsFlags } from '../../config/corefile/coredns-flags.ts';
-import { mountedFiles } from '../../config/corefile/mounted-files.ts';
-import { readCorefile, type ServerBlock } from '../../config/corefile/read-corefile.ts';
-import { type SurveyedCorefile, surveyCorefiles } from '../../config/corefile/survey.ts';
-import { readDnsmasqOptions } from '../../config/dnsmasq/read-configuration.ts';
-import type { ConfigSources } from '../../config/dnsmasq/sources.ts';
-import { readKubeDnsFlags } from '../../config/kube-dns/kube-dns-flags.ts';
-import { readNannyFlags } from '../../config/kube-dns/nanny-flags.ts';
+import { readCoreDnsFlags } from '@portolan/frontends/coredns/settings/coredns-flags.ts';
+import { mountedFiles } from '@portolan/frontends/coredns/settings/mounted-files.ts';
+import { readCorefile, type ServerBlock } from '@portolan/frontends/coredns/settings/read-corefile.ts';
+import { type SurveyedCorefile, surveyCorefiles } from '@portolan/frontends/coredns/settings/survey.ts';
+import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
+import type { ConfigSources } from '@portolan/frontends/dnsmasq/settings/sources.ts';
+import { readKubeDnsFlags } from '@portolan/frontends/kube-dns/settings/kube-dns-flags.ts';
+import { readNannyFlags } from '@portolan/frontends/kube-dns/settings/nanny-flags.ts';
 import {
   EMPTY_NODE_CACHE_CONFIG,
   NODE_CACHE_KEYS,
   readNodeCacheConfig,
-} from '../../config/node-cache/node-cache-config.ts';
-import { readNodeCacheFlags } from '../../config/node-cache/node-cache-flags.ts';
-import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
-import { renderCorefile } from '../../config/node-cache/render-corefile.ts';
-import { findOptions } from '../../plugins/registry.ts';
+} from '@portolan/frontends/node-cache/settings/node-cache-config.ts';
+import { readNodeCacheFlags } from '@portolan/frontends/node-cache/settings/node-cache-flags.ts';
+import type { NodeCachePlan } from '@portolan/frontends/node-cache/settings/node-cache-plan.ts';
+import { renderCorefile } from '@portolan/frontends/node-cache/settings/render-corefile.ts';
+import { findOptions } from '@portolan/frontends/plugins/registry.ts';
+import type { ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
+import { CONFIG_KEYS, readKubeDnsConfig } from '@portolan/server/settings/config-map/config-map.ts';
+import { readSidecarFlags } from '@portolan/server/settings/sidecar/sidecar-flags.ts';
+import { describeProblem, type Problem } from '@portolan/server/settings/values/problem.ts';
 import { CheckFindings, type PreflightFinding } from './finding.ts';
 import {
   type ConfigMapMount,

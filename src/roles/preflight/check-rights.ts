@@ -2,6 +2,8 @@
  * What a container may do: open port 53, change the node's network, use memory, and follow the objects of the cluster.
  */
 
+import type { ServerBlock } from '@portolan/frontends/coredns/settings/read-corefile.ts';
+import { findOptions } from '@portolan/frontends/plugins/registry.ts';
 import { describeRule } from '@portolan/kubernetes/api/list-watch/rbac-rule.ts';
 import {
   asRecord,
@@ -11,9 +13,7 @@ import {
   type JsonRecord,
 } from '@portolan/kubernetes/objects/trim/fields.ts';
 import { followedNode } from '@portolan/kubernetes/publish/nodes-use.ts';
-import type { ServerBlock } from '../../config/corefile/read-corefile.ts';
 import type { Original } from '../../config/preflight/originals.ts';
-import { findOptions } from '../../plugins/registry.ts';
 import { CheckFindings, type PreflightFinding, type Seen } from './finding.ts';
 import type { Part, PodTemplate, RunningContainer } from './pod-template.ts';
 

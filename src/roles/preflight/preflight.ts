@@ -2,8 +2,8 @@
  * Checks whether Portolan can take the place of the DNS program that runs in a cluster. Nothing is written.
  */
 
+import type { ConfigSources } from '@portolan/frontends/dnsmasq/settings/sources.ts';
 import { asRecord, asText, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
-import type { ConfigSources } from '../../config/dnsmasq/sources.ts';
 import type { WorkloadPlan } from '../../config/preflight/preflight-flags.ts';
 import { checkFqdnSlices, checkNodeNetwork, checkNodes, checkScraping } from './check-cluster.ts';
 import { checkConfiguration, type ReadConfiguration } from './check-configuration.ts';

@@ -2,9 +2,9 @@
  * The comparison with the originals, on small checkouts of which each has what our tables have, and one thing more.
  */
 import { readFileSync } from 'node:fs';
+import { pluginOrder } from '@portolan/frontends/coredns/settings/plugin-order.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { describe, expect, it } from 'vitest';
-import { pluginOrder } from '../../../src/config/corefile/plugin-order.ts';
 import { constantsOf, flagsOf, metricsOf } from './go-source.ts';
 import { KNOWN_DIFFERENCES } from './known-differences.ts';
 import { main } from './main.ts';

@@ -3,16 +3,16 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { COREDNS_FLAGS } from '@portolan/frontends/coredns/settings/coredns-flags.ts';
+import { pluginOrder } from '@portolan/frontends/coredns/settings/plugin-order.ts';
+import { FURTHER_FLAGS, KUBE_DNS_FLAGS } from '@portolan/frontends/kube-dns/settings/kube-dns-flags.ts';
+import { NANNY_FLAGS } from '@portolan/frontends/kube-dns/settings/nanny-flags.ts';
+import { NODE_CACHE_FLAGS } from '@portolan/frontends/node-cache/settings/node-cache-flags.ts';
+import { COREFILE_PLUGINS } from '@portolan/frontends/plugins/registry.ts';
 import { AUTOSCALER_FLAGS } from '@portolan/server/settings/autoscaler/autoscaler-flags.ts';
 import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 import { KLOG_FLAGS } from '@portolan/server/settings/flags/klog-flags.ts';
 import { SIDECAR_FLAGS } from '@portolan/server/settings/sidecar/sidecar-flags.ts';
-import { COREDNS_FLAGS } from '../../../src/config/corefile/coredns-flags.ts';
-import { pluginOrder } from '../../../src/config/corefile/plugin-order.ts';
-import { FURTHER_FLAGS, KUBE_DNS_FLAGS } from '../../../src/config/kube-dns/kube-dns-flags.ts';
-import { NANNY_FLAGS } from '../../../src/config/kube-dns/nanny-flags.ts';
-import { NODE_CACHE_FLAGS } from '../../../src/config/node-cache/node-cache-flags.ts';
-import { COREFILE_PLUGINS } from '../../../src/plugins/registry.ts';
 import { variablesOf } from './go-source.ts';
 
 /** Names, some of which may be patterns. */
@@ -47,7 +47,10 @@ export function readOurTables(root: string): OurTables {
     ]),
     variables: new Set(
       variablesOf(
-        readFileSync(join(root, 'src/config/node-cache/render-corefile.ts'), 'utf8').replaceAll("'", '"'),
+        readFileSync(
+          join(root, 'packages/frontends/src/node-cache/settings/render-corefile.ts'),
+          'utf8',
+        ).replaceAll("'", '"'),
       ),
     ),
     plugins: pluginOrder('1.14'),

@@ -4,10 +4,10 @@
  *
  * A reader does not call handlers, so the test also fails if a handler acts on a question that it does not declare.
  */
+import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
-import { planOf } from '../../../src/config/corefile/testing/plan-of.ts';
 import { ApiServerDouble } from '../../api-server/api-server.ts';
 import { contentOf, packetOf, ReaderSubject } from '../../coredns/reader-subject.ts';
 import { LoopbackUpstream, reply } from '../../forward/loopback-upstream.ts';

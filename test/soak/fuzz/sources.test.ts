@@ -13,6 +13,8 @@ import { EtcdError } from '@portolan/etcd/source/client/etcd-error.ts';
 import { readNodes, readWatchReply } from '@portolan/etcd/source/client/v2-messages.ts';
 import { EtcdSource } from '@portolan/etcd/source/etcd-source.ts';
 import { makeSkyDnsRules } from '@portolan/etcd/source/rules/rules.ts';
+import { readKeptLines } from '@portolan/frontends/serve/run/kept-config.ts';
+import { applyConfig } from '@portolan/frontends/skydns/settings/skydns-settings.ts';
 import { countRejectedItems, ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
@@ -25,8 +27,6 @@ import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
 import { readSnapshot } from '@portolan/kubernetes/snapshot/snapshot-file.ts';
 import { expect, it } from 'vitest';
 import { readListLine } from '../../../packages/ads/src/list-line.ts';
-import { applyConfig } from '../../../src/config/skydns/skydns-settings.ts';
-import { readKeptLines } from '../../../src/server/serve/kept-config.ts';
 import { fuzz, octetsOf } from './fuzz.ts';
 
 const textOf = (input: Uint8Array) => Buffer.from(input).toString('utf8');

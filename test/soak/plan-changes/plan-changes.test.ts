@@ -4,6 +4,9 @@
  */
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { CLASS } from '@portolan/dns/types.ts';
+import { memorySources } from '@portolan/frontends/dnsmasq/settings/testing/memory-sources.ts';
+import { ServeFrontEnd } from '@portolan/frontends/serve/run/serve-front-end.ts';
+import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
@@ -18,9 +21,6 @@ import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import { withOptions } from '@portolan/server/plan/testing/with-options.ts';
 import { Server } from '@portolan/server/server.ts';
 import { expect, it } from 'vitest';
-import { memorySources } from '../../../src/config/dnsmasq/testing/memory-sources.ts';
-import { planFromFlags } from '../../../src/config/serve/serve-plan.ts';
-import { ServeFrontEnd } from '../../../src/server/serve/serve-front-end.ts';
 import { bundleBurstLoad, bundleServerThreads } from '../../support/bundle-thread.ts';
 import { BurstLoad } from '../../support/burst-load.ts';
 import '../../support/load-all-plugins.ts';

@@ -1,0 +1,192 @@
+/**
+ * Compiles the server blocks of a Corefile to the plan of a server.
+ */
+import { availableParallelism } from 'node:os';
+import type { ServerKey } from '@portolan/corefile/keys/server-key.ts';
+import { toCoreDnsForm } from '@portolan/kernel/chain/response-form.ts';
+import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
+import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
+import { DEFAULT_QUERY_TIMEOUTS } from '@portolan/kernel/listen/query-timeouts.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
+import type {
+  ListenerGroupPlan,
+  ServerBlockPlan,
+  SitePlan,
+} from '@portolan/kernel/plan/server-blocks-plan.ts';
+import type { MultisocketOptions } from '@portolan/plugins/multisocket/options.ts';
+import type { PrometheusOptions } from '@portolan/plugins/prometheus/options.ts';
+import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
+import type { EndpointPlan, ServerPlan } from '@portolan/server/plan/server-plan.ts';
+import { countCores, readersFor } from '@portolan/server/settings/cores.ts';
+import { readQueryLogWords } from '@portolan/server/settings/query-log/read-settings.ts';
+import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
+import { findOptions } from '../../plugins/registry.ts';
+import type { ServerBlock } from './read-corefile.ts';
+
+/** Milliseconds: `forward` of CoreDNS tries servers for 5 s, and waits 2 s for the reply of the last one. */
+const LAST_REPLY_OF_COREDNS = 7_000;
+
+export interface CompileSettings {
+  /** Whether to join ports that another process serves. */
+  readonly takeover: boolean;
+  /** The deviations in which the server does as CoreDNS does. */
+  readonly restored: RestoredDeviations;
+  /** The query log unless the Corefile has one; undefined: none. */
+  readonly queryLog: QueryLogPlan | undefined;
+  /** Until when after the stop signal to answer on while queries arrive, if the Corefile says nothing: milliseconds. */
+  readonly drain: number;
+}
+
+/** For listener groups that a changed Corefile adds. */
+const SPARE_READERS = 4;
+
+/** @param blocks from a Corefile without problems */
+export function compileCorefile(
+  blocks: readonly ServerBlock[],
+  { takeover = false, restored = NOTHING_RESTORED, queryLog, drain = 0 }: Partial<CompileSettings> = {},
+): ServerPlan {
+  const groups = groupListeners(blocks);
+  const lameduck = Math.max(0, ...blocks.map((block) => findOptions(block, 'health')?.lameduck ?? 0));
+  return {
+    engine: compileEngine(blocks, groups, restored),
+    listen: { groups, timeouts: { ...DEFAULT_QUERY_TIMEOUTS, discard: LAST_REPLY_OF_COREDNS } },
+    udpReaders: readersFor(countCores()),
+    takeover,
+    objects: undefined,
+    spareReaders: SPARE_READERS,
+    queryLines: 'plugins',
+    queryLog: ownQueryLog(blocks) ?? queryLog,
+    http: undefined,
+    endpoints: blocks.flatMap(listEndpoints),
+    lameduck,
+    drain: findDrain(blocks) ?? (lameduck === 0 ? 0 : drain),
+    keepsStatistics: blocks.some((block) => findOptions(block, 'portolan')?.stats === true),
+  };
+}
+
+/** The longest of all blocks; undefined: none names one. */
+function findDrain(blocks: readonly ServerBlock[]): number | undefined {
+  const times = blocks.flatMap((block) => findOptions(block, 'portolan')?.drain ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+/** At most one block has one, and its words were read without problems. */
+function ownQueryLog(blocks: readonly ServerBlock[]): QueryLogPlan | undefined {
+  const [words] = blocks.flatMap((block) => {
+    const own = findOptions(block, 'portolan')?.queryLog;
+    return own === undefined ? [] : [own];
+  });
+  return words && readQueryLogWords(new ValueReader(), words, 'text');
+}
+
+function listEndpoints(block: ServerBlock): readonly EndpointPlan[] {
+  const health = findOptions(block, 'health');
+  const ready = findOptions(block, 'ready');
+  const metrics = findOptions(block, 'prometheus');
+  const profile = findOptions(block, 'pprof');
+  const goesBack = ready?.monitor === 'continuously';
+  return [
+    ...(ready === undefined ? [] : [{ kind: 'ready', address: ready.address, goesBack } as const]),
+    ...(health === undefined ? [] : [{ kind: 'health', address: health.address, goesBack } as const]),
+    ...(profile === undefined ? [] : [{ kind: 'profile', address: profile.address, goesBack } as const]),
+    ...(metrics === undefined ? [] : [metricsEndpoint(metrics)]),
+  ];
+}
+
+function metricsEndpoint({ address, tlsConfiguration: webConfiguration }: PrometheusOptions): EndpointPlan {
+  const plan = { kind: 'metrics', address, goesBack: false } as const;
+  return webConfiguration === undefined ? plan : { ...plan, webConfiguration };
+}
+
+function compileEngine(
+  blocks: readonly ServerBlock[],
+  groups: readonly ListenerGroupPlan[],
+  restored: RestoredDeviations,
+): EnginePlan {
+  return {
+    restored,
+    blocks: blocks.map((block) => ({
+      zones: [...new Set(block.keys.map(({ zone }) => zone))],
+      ...viewNameIn(block),
+      plugins: block.plugins,
+    })),
+    groups,
+    responses: {
+      form: toCoreDnsForm(restored.has('extended-errors') ? 'none' : 'all'),
+      rotatesAddresses: 'as-handlers-say',
+      counting: { by: 'site' },
+    },
+    cache: { octets: 4 * 2 ** 20, entries: Number.POSITIVE_INFINITY },
+    udpSize: 4096,
+  };
+}
+
+function viewNameIn(block: ServerBlock): Pick<ServerBlockPlan, 'view'> {
+  const view = findOptions(block, 'view');
+  return view === undefined ? {} : { view: view.name };
+}
+
+/** Makes one group per scheme, address and port; the first block of a group determines its socket settings. */
+function groupListeners(blocks: readonly ServerBlock[]): readonly ListenerGroupPlan[] {
+  const groups = new Map<string, Omit<ListenerGroupPlan, 'sites'> & { readonly sites: SitePlan[] }>();
+  blocks.forEach((block, index) => {
+    for (const key of block.keys)
+      for (const address of findOptions(block, 'bind')?.addresses ?? ['']) {
+        const own = { ...groupOf(block, key, address), sites: [] };
+        const before = groups.get(own.server);
+        const clients = joinRules(before?.clients, findOptions(block, 'portolan')?.clients);
+        const opened = before ?? own;
+        const group = { ...opened, tls: opened.tls ?? own.tls, ...(clients && { clients }) };
+        groups.set(own.server, group);
+        const { zone } = key;
+        if (!group.sites.some((site) => site.zone === zone && site.block === index))
+          group.sites.push({ zone, block: index });
+      }
+  });
+  return [...groups.values()];
+}
+
+function groupOf(
+  block: ServerBlock,
+  { scheme, port }: ServerKey,
+  address: string,
+): Omit<ListenerGroupPlan, 'sites'> {
+  const { idle, read, write, maxTcpQueries: queries } = findOptions(block, 'timeouts') ?? {};
+  const { maxConnections = MAX_HTTPS_CONNECTIONS } = findOptions(block, 'https') ?? {};
+  const isHttps = scheme === 'https';
+  return {
+    server: `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`,
+    // Keys with other schemes are problems.
+    scheme: isHttps || scheme === 'tls' ? scheme : 'dns',
+    address,
+    port,
+    tcp: {
+      idle,
+      read,
+      write,
+      queries,
+      ...(isHttps && maxConnections > 0 && { connections: maxConnections }),
+    },
+    tls: scheme === 'dns' ? undefined : findOptions(block, 'tls'),
+    readers: scheme === 'dns' ? readersOf(findOptions(block, 'multisocket')) : 1,
+  };
+}
+
+const MAX_HTTPS_CONNECTIONS = 200;
+
+/** Blocks with the same address and port have their rules together. */
+function joinRules(one: ClientRules | undefined, other: ClientRules | undefined): ClientRules | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return {
+    ...one,
+    access: [...one.access, ...other.access],
+    queryRate: one.queryRate ?? other.queryRate,
+    responseRate: one.responseRate ?? other.responseRate,
+  };
+}
+
+/** For `multisocket`; more threads than processors do not answer faster. */
+function readersOf(multisocket: MultisocketOptions | undefined): number {
+  const processors = availableParallelism();
+  return multisocket === undefined ? 1 : Math.min(multisocket.sockets ?? processors, processors);
+}

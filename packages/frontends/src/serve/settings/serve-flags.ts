@@ -1,0 +1,446 @@
+/**
+ * The flags of `portolan serve`: the table behind the parser, `--help`, `docs/reference/flags.md`, the man page and shell
+ * completions. Flags of kube-dns keep their names.
+ */
+import { LOG_LEVELS } from '@portolan/kernel/base/log.ts';
+import { MAX_READERS } from '@portolan/kernel/table/writer.ts';
+import { LOG_FORMATS } from '@portolan/server/plan/query-log-plan.ts';
+import { IMPLIED_EVENT_FLAGS } from '@portolan/server/settings/events/event-flags.ts';
+import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
+import { type FlagReader, readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import { OWN_DASHBOARD_FLAGS } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
+import {
+  CONTROL_FLAGS,
+  LOG_GROUP,
+  QUERY_LOG_FLAGS,
+} from '@portolan/server/settings/query-log/query-log-flags.ts';
+import { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
+import { CLIENT_FLAGS, LISTEN } from './client-flags.ts';
+import { IDENTITY_FLAGS } from './identity-flags.ts';
+import { DIALECTS, POD_MODES, POLICIES } from './plan.ts';
+
+/** The table has `MAX_READERS` slots; the main thread takes one. */
+const MAX_UDP_READERS = MAX_READERS - 1;
+
+const READER_FLAGS = [
+  {
+    name: 'udp-readers',
+    valueName: 'number',
+    value: { kind: 'integer', min: 1, max: MAX_UDP_READERS, of: 'a number of threads' },
+    defaultNote: 'one per core, 1 to 16',
+    help: `threads that answer UDP at most, 1 to ${MAX_UDP_READERS}`,
+    details: 'One is started first, others when they are needed. A CPU quota counts as that many cores.',
+    group: LISTEN,
+  },
+  {
+    name: 'udp-coalesce',
+    valueName: 'duration',
+    value: { kind: 'duration' },
+    default: '0',
+    help: 'time for which a thread that got a single packet waits for more',
+    details:
+      'As `100us`, up to 10ms: fewer wake-ups take less processor time, and answers come that much later.',
+    group: LISTEN,
+  },
+] as const satisfies readonly Flag[];
+
+const ZONE = 'Zone';
+const OBJECTS = 'Kubernetes objects';
+const EXTERNAL = 'Names outside the cluster';
+const POD = 'The kube-dns pod in one process';
+const LIFE_CYCLE = 'Start and stop';
+
+const PORT = { kind: 'integer', min: 1, max: 65_535, of: 'a port' } as const;
+/** A port, `address:port` or a word; the front end parses it. */
+const PLACE = { kind: 'text', of: 'a port, or an address and a port' } as const;
+const FILE = { kind: 'file' } as const;
+const FOLDER = { kind: 'folder' } as const;
+const DURATION = { kind: 'duration' } as const;
+
+export const SERVE_FLAGS = [
+  {
+    name: 'domain',
+    valueName: 'name',
+    value: { kind: 'text', of: 'a domain name' },
+    default: 'cluster.local.',
+    help: 'zone of the cluster',
+    details: 'At most 120 characters.',
+    group: ZONE,
+  },
+  {
+    name: 'dialect',
+    valueName: 'name',
+    value: { kind: 'choice', choices: DIALECTS },
+    defaultNote: 'coredns; kube-dns with a ConfigMap',
+    help: 'server whose answers are given',
+    group: ZONE,
+  },
+  {
+    name: 'pods',
+    valueName: 'mode',
+    value: { kind: 'choice', choices: POD_MODES },
+    default: 'insecure',
+    help: 'names of pods by their addresses',
+    details:
+      'For names such as `10-244-1-10.shop.pod.cluster.local`: `disabled`, none; `insecure`, every address in a namespace that exists; `verified`, addresses of pods that exist, for which the server watches all pods.',
+    group: ZONE,
+  },
+  {
+    name: 'ttl',
+    valueName: 'seconds',
+    value: { kind: 'integer', min: 0, max: 3600, of: 'a number of seconds' },
+    default: '30',
+    help: 'TTL of answers, 0 to 3600',
+    group: ZONE,
+  },
+  {
+    name: 'endpoint-ranges',
+    valueName: 'prefixes',
+    value: { kind: 'text', of: 'a list of prefixes' },
+    defaultNote: 'all addresses',
+    help: 'ranges of pods and nodes',
+    details:
+      'As in `10.244.0.0/16,192.0.2.0/24`. The endpoints of services without a selector have reverse names only there: any tenant may list any address as such an endpoint. The word `nodes` among them stands for the ranges of pods and the addresses of all nodes, which the server then watches.',
+    group: ZONE,
+  },
+  {
+    name: 'prefer-zone',
+    value: 'none',
+    help: "headless services: endpoints on the client's node or in its zone",
+    details:
+      'Where a service asks for it, by `trafficDistribution` or by hints of its EndpointSlices, and such an endpoint is ready; otherwise all endpoints. The server watches nodes for the zone of each client. See [answers by zone](../how-to/answers-by-zone.md).',
+    group: ZONE,
+  },
+  {
+    name: 'node-name',
+    valueName: 'name',
+    value: { kind: 'text', of: 'the name of a node' },
+    defaultNote: "that of the client's address",
+    help: 'node of all clients, for --prefer-zone',
+    details: 'For a server on each node. It then watches only this node.',
+    group: ZONE,
+  },
+  {
+    name: 'kubecfg-file',
+    valueName: 'file',
+    value: FILE,
+    defaultNote: 'the pod it runs in, else KUBECONFIG, else ~/.kube/config',
+    help: 'kubeconfig file',
+    details: 'No other place is searched then.',
+    group: OBJECTS,
+  },
+  {
+    name: 'context',
+    valueName: 'name',
+    value: { kind: 'text', of: 'the name of a context of the kubeconfig file' },
+    defaultNote: 'its current context',
+    help: 'context of the kubeconfig file',
+    group: OBJECTS,
+  },
+  {
+    name: 'kube-master-url',
+    valueName: 'url',
+    value: { kind: 'text', of: 'the URL of an API server' },
+    defaultNote: 'that of the kubeconfig file',
+    help: 'API server',
+    details:
+      'Given alone, requests carry no credentials; given with a kubeconfig file it replaces the server named there.',
+    group: OBJECTS,
+  },
+  {
+    name: 'manifests',
+    valueName: 'folder',
+    value: FOLDER,
+    help: 'serve the objects of a folder of YAML and JSON files, and follow its changes',
+    details: 'Files named `.yaml`, `.yml` or `.json`, not those of subfolders. See [Manifests](#manifests).',
+    group: OBJECTS,
+  },
+  {
+    name: 'allow-empty',
+    value: 'none',
+    help: 'serve an empty zone while the folder of --manifests holds no manifests',
+    details: 'Without it the server stays unready then, and answers SERVFAIL.',
+    group: OBJECTS,
+  },
+  { name: 'example', value: 'none', help: 'serve the bundled example cluster', group: OBJECTS },
+  ...IMPLIED_EVENT_FLAGS,
+  {
+    name: 'upstream',
+    valueName: 'server',
+    value: { kind: 'text', of: 'a server' },
+    repeats: true,
+    defaultNote: 'the servers of --resolv-file',
+    help: 'upstream server for names outside the cluster: an address, address:port, tls://address#name, https://address#name, or none',
+    details:
+      'Also `[ipv6]:port`, or the name of a server, which is looked up through Portolan itself; several may be separated by commas. `none`: names outside the cluster are refused.',
+    group: EXTERNAL,
+  },
+  {
+    name: 'upstream-policy',
+    valueName: 'policy',
+    value: { kind: 'choice', choices: POLICIES },
+    defaultNote: 'sequential',
+    help: 'which upstream server is asked first',
+    details:
+      '`sequential`, in their order; `random`; `round-robin`; `fastest`, by measured round-trip time; `all`, all at once. With each policy the next server is asked when one is silent, cannot be reached, or answers SERVFAIL or REFUSED.',
+    group: EXTERNAL,
+  },
+  {
+    name: 'trust-ad',
+    value: 'none',
+    help: 'believe upstream servers that say (AD) that they have validated an answer with DNSSEC',
+    details:
+      'The AD bit is handed on to clients that set AD or DO. Only for servers that validate, on a path that no attacker can change. Without it the bit is cleared.',
+    group: EXTERNAL,
+  },
+  {
+    name: 'upstream-mixed-case',
+    value: 'none',
+    help: 'send names to upstream servers in random case, which forged replies have to guess (0x20)',
+    details:
+      'Over UDP. A reply with another case is asked for again over TCP; a server whose replies for three names in a row had another case is sent plain names for ten minutes. Clients see the case that they asked in.',
+    group: EXTERNAL,
+  },
+  {
+    name: 'nameservers',
+    valueName: 'list',
+    value: { kind: 'text', of: 'a list of servers' },
+    help: 'upstream servers as kube-dns takes them: addresses and ports, separated by commas',
+    details: 'As in `8.8.8.8:53,8.8.4.4`. Not together with `--upstream` or `--resolv-file`.',
+    group: EXTERNAL,
+  },
+  {
+    name: 'resolv-file',
+    valueName: 'file',
+    value: FILE,
+    defaultNote: '/etc/resolv.conf',
+    help: 'file of upstream servers, followed as it changes',
+    details:
+      'Where it names the stub of systemd-resolved, the servers behind the stub are asked. Addresses of Portolan itself are left out, with a warning.',
+    group: EXTERNAL,
+  },
+  {
+    name: 'stub-domain',
+    valueName: 'domain=server',
+    value: { kind: 'text', of: 'a domain and its servers' },
+    repeats: true,
+    help: 'servers for a domain and its subdomains; without a server its names do not exist',
+    details:
+      'As in `corp.example=10.0.0.10`, with lists on both sides (`a.example,b.example=10.0.0.1,10.0.0.2:5353`). The longest matching domain wins.',
+    group: EXTERNAL,
+  },
+  {
+    name: 'hosts',
+    valueName: 'path',
+    value: { kind: 'path' },
+    repeats: true,
+    help: 'hosts file, or folder of hosts files, followed as they change',
+    details: 'Its names come before those of the cluster. See [local data](local-data.md).',
+    group: EXTERNAL,
+  },
+  {
+    name: 'cache-bytes',
+    valueName: 'size',
+    value: { kind: 'size', min: 0, max: 512 * 2 ** 20 },
+    default: '16M',
+    help: 'memory for cached answers, up to 512M; 0 turns caching off',
+    group: EXTERNAL,
+  },
+  {
+    name: 'dnsmasq-conf',
+    valueName: 'file',
+    value: FILE,
+    help: 'further settings of names, servers and the cache, as options of dnsmasq',
+    details: 'Options without effect here are listed at the start.',
+    group: EXTERNAL,
+  },
+  {
+    name: 'blocks-extra',
+    valueName: 'file',
+    value: FILE,
+    help: 'further plugins, in the syntax of a Corefile',
+    details:
+      'Blocks of the zone `.` with `acl`, `file`, `header`, `hosts`, `local`, `rewrite`, `root` and `template`. They see queries before all that answers names, in the order of CoreDNS. The file is read again with the other settings.',
+    group: EXTERNAL,
+  },
+  {
+    name: 'config-map',
+    valueName: 'name',
+    value: { kind: 'text', of: 'the name of a ConfigMap' },
+    help: 'serve as the kube-dns pod, with the settings of this ConfigMap',
+    details:
+      'Watched on the API server, with the permissions get and watch for this name. It need not exist.',
+    group: POD,
+  },
+  {
+    name: 'config-dir',
+    valueName: 'folder',
+    value: FOLDER,
+    help: 'the same, with the settings in a folder that the ConfigMap is mounted in',
+    details: 'Not together with `--config-map`.',
+    group: POD,
+  },
+  {
+    name: 'config-map-namespace',
+    valueName: 'name',
+    value: { kind: 'text', of: 'a namespace' },
+    default: 'kube-system',
+    help: 'namespace of the ConfigMap',
+    group: POD,
+  },
+  {
+    name: 'config-period',
+    valueName: 'duration',
+    value: DURATION,
+    default: '10s',
+    help: 'interval at which the folder is read where the system reports no changes',
+    details: 'Where it reports them, a change takes effect within a second.',
+    group: POD,
+  },
+  {
+    name: 'federations',
+    valueName: 'list',
+    value: { kind: 'text', of: 'a list of federations' },
+    help: 'federations of the cluster and their domains: name=domain, separated by commas',
+    details: 'Used while the ConfigMap names none.',
+    group: POD,
+  },
+  {
+    name: 'prometheus-port',
+    valueName: 'port',
+    value: PLACE,
+    defaultNote: '10055 with a ConfigMap, else none',
+    help: "HTTP port of metrics under SkyDNS's names, or none",
+    details:
+      '`address:port` binds one address. With a ConfigMap, `PROMETHEUS_PORT` of the environment counts where the flag is not given, and `PROMETHEUS_PATH` (`/metrics`), `PROMETHEUS_NAMESPACE` and `PROMETHEUS_SUBSYSTEM` (both `skydns`).',
+    group: POD,
+  },
+  {
+    name: 'sidecar-port',
+    valueName: 'port',
+    value: PLACE,
+    defaultNote: '10054 with a ConfigMap, else none',
+    help: "HTTP port of the kube-dns sidecar's probes and metrics, or none",
+    details:
+      '`/healthcheck/kubedns`, `/healthcheck/dnsmasq` and `/metrics`; `address:port` binds one address. With it queries of class CHAOS are answered as dnsmasq does (`hits.bind`), from which the cache metrics are read.',
+    group: POD,
+  },
+  ...AUTOSCALE_FLAGS,
+  {
+    name: 'dns-port',
+    valueName: 'port',
+    value: PORT,
+    default: '53',
+    help: 'UDP and TCP port',
+    group: LISTEN,
+  },
+  {
+    name: 'dns-bind-address',
+    valueName: 'ip',
+    value: { kind: 'text', of: 'an IP address' },
+    repeats: true,
+    defaultNote: 'all addresses of both families',
+    help: 'address to listen on',
+    details: 'Several may be separated by commas.',
+    group: LISTEN,
+  },
+  ...READER_FLAGS,
+  ...CLIENT_FLAGS,
+  ...IDENTITY_FLAGS,
+  {
+    name: 'healthz-port',
+    valueName: 'port',
+    value: PLACE,
+    default: '8081',
+    help: 'HTTP port of /readyz, /readiness, /healthz and /metrics',
+    details:
+      '`/readyz` and `/readiness` answer 200, or 503 and the reason. `address:port` binds one address; port 0 takes a free one, which the log names.',
+    group: LISTEN,
+  },
+  {
+    name: 'takeover',
+    value: 'none',
+    help: 'share a port that another process serves, once the cluster is listed',
+    details:
+      'Without it a port in use is an error. Sockets are opened when the cluster is listed; if no other process serves the port, at the end of the initial sync at the latest. What the other process has cached is taken over where both have the flag and the same settings.',
+    group: LISTEN,
+  },
+  {
+    name: 'initial-sync-timeout',
+    valueName: 'duration',
+    value: DURATION,
+    default: '60s',
+    help: 'time until a cluster that is not listed is logged as an error',
+    details:
+      'The server stays unready, answers the names it knows and SERVFAIL for the rest, and keeps trying.',
+    group: LIFE_CYCLE,
+  },
+  {
+    name: 'snapshot',
+    valueName: 'file',
+    value: FILE,
+    help: 'keep the last good state in this file, for a start without an API server',
+    details:
+      'Such a start answers the names of the snapshot, and SERVFAIL for the rest of the zone. A snapshot of another cluster (by the UID of its namespace kube-system) or zone, or a damaged one, is reported and not used. The last good settings of a ConfigMap are kept in `<file>.config`.',
+    group: LIFE_CYCLE,
+  },
+  {
+    name: 'snapshot-max-age',
+    valueName: 'duration',
+    value: DURATION,
+    default: '24h',
+    help: 'age up to which a snapshot is used; 0: any age',
+    details:
+      'The age counts from when the state was known to be that of the cluster. While nothing changes the file is replaced each hour.',
+    group: LIFE_CYCLE,
+  },
+  {
+    name: 'lameduck',
+    valueName: 'duration',
+    value: DURATION,
+    default: '5s',
+    help: 'time to serve on, unready, after a stop signal',
+    details:
+      'After SIGTERM or SIGINT. Then in-flight queries are answered, and the exit code is 0. A second signal ends at once (143, 130).',
+    group: LIFE_CYCLE,
+  },
+  {
+    name: 'drain',
+    valueName: 'duration',
+    value: DURATION,
+    defaultNote: '27s in a pod with a lameduck time, else 0s',
+    help: 'time after a stop signal until which the server answers on while queries arrive',
+    details:
+      'The server ends when the lameduck time is over and no query has come for 3 s, at the latest at this time. Choose it some seconds below the grace period of the pod ([rollouts](../how-to/rollouts.md)).',
+    group: LIFE_CYCLE,
+  },
+  {
+    name: 'log-level',
+    valueName: 'level',
+    value: { kind: 'choice', choices: LOG_LEVELS },
+    default: 'info',
+    help: 'minimum level of log lines',
+    details: '`debug` has a line for each query with its steps, at most 100 in a second.',
+    group: LOG_GROUP,
+  },
+  {
+    name: 'log-format',
+    valueName: 'format',
+    value: { kind: 'choice', choices: LOG_FORMATS },
+    defaultNote: 'text on a terminal, else json',
+    help: 'format of log lines, written to standard error',
+    group: LOG_GROUP,
+  },
+  ...QUERY_LOG_FLAGS,
+  ...CONTROL_FLAGS,
+  ...OWN_DASHBOARD_FLAGS,
+] as const satisfies readonly Flag[];
+
+/** As given on the command line, not validated yet. */
+export type ServeFlags = FlagsOf<typeof SERVE_FLAGS>;
+
+export type ServeFlagReader = FlagReader<typeof SERVE_FLAGS>;
+
+export function createServeFlagReader(flags: ServeFlags): ServeFlagReader {
+  return readerOf(SERVE_FLAGS, flags);
+}
