@@ -1,9 +1,9 @@
 /**
  * The plot of queries per second. Its canvas says nothing to a screen reader, so a sentence and a table say it.
  */
+import type { Series } from '@portolan/ops/dashboard/page-state.ts';
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
-import type { Series } from '../src/server/dashboard/page-state.ts';
 
 const HEIGHT = 180;
 const ROWS = 15;

@@ -1,13 +1,13 @@
 /**
  * The state of all replicas, asked for every two seconds while the page is visible; and the address bar, which holds what is shown.
  */
-import { useEffect, useState } from 'preact/hooks';
 import type {
   ExplainedByReplica,
   LiveLine,
   LiveQuery,
   PageState,
-} from '../src/server/dashboard/page-state.ts';
+} from '@portolan/ops/dashboard/page-state.ts';
+import { useEffect, useState } from 'preact/hooks';
 
 const PAUSE = 2_000;
 const TOKEN_KEY = 'portolan-token';

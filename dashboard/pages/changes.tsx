@@ -1,7 +1,7 @@
 /**
  * What changed? One list of all replicas, newest first.
  */
-import type { PageState } from '../../src/server/dashboard/page-state.ts';
+import type { PageState } from '@portolan/ops/dashboard/page-state.ts';
 import { Plot } from '../plot.tsx';
 
 export function Changes({ state: { changes, series } }: { readonly state: PageState }) {

@@ -1,9 +1,9 @@
 /**
  * Explain a name: each question that a client's resolver asks, with its answer and the reason, by every replica.
  */
+import type { ExplainedByReplica } from '@portolan/ops/dashboard/page-state.ts';
 import type { ExplainedStep, Explanation } from '@portolan/server/reasons/explanation.ts';
 import { useEffect, useState } from 'preact/hooks';
-import type { ExplainedByReplica } from '../../src/server/dashboard/page-state.ts';
 import { QueryForm } from '../query-form.tsx';
 import { explain } from '../state.ts';
 

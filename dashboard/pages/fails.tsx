@@ -1,7 +1,7 @@
 /**
  * What fails, and why? Failures of the last minute by cause.
  */
-import type { PageState } from '../../src/server/dashboard/page-state.ts';
+import type { PageState } from '@portolan/ops/dashboard/page-state.ts';
 import { explainAddress } from '../state.ts';
 
 export function Fails({ state: { failures } }: { readonly state: PageState }) {

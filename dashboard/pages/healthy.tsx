@@ -1,7 +1,7 @@
 /**
  * Is DNS healthy? The verdict, the traffic of the last minutes, and what the checks found.
  */
-import type { PageState, ReplicaFinding } from '../../src/server/dashboard/page-state.ts';
+import type { PageState, ReplicaFinding } from '@portolan/ops/dashboard/page-state.ts';
 import { Plot } from '../plot.tsx';
 
 const TONES = { healthy: 'good', degraded: 'warn', broken: 'bad', unknown: 'faint' } as const;

@@ -1,7 +1,7 @@
 /**
  * Replicas compared: a row for each, and a word beside each cell that differs from the others.
  */
-import type { PageState } from '../../src/server/dashboard/page-state.ts';
+import type { PageState } from '@portolan/ops/dashboard/page-state.ts';
 
 export function Replicas({ state: { replicas } }: { readonly state: PageState }) {
   const columns = replicas[0]?.cells.map(({ column }) => column) ?? [];

@@ -1,9 +1,9 @@
 /**
  * Who asks what? The most frequent clients, namespaces and names of the last minute.
  */
+import type { TopRow } from '@portolan/ops/control/top-counts.ts';
+import type { PageState } from '@portolan/ops/dashboard/page-state.ts';
 import { atLeast, describeCount } from '@portolan/server/observe/statistics/space-saving.ts';
-import type { TopRow } from '../../src/server/control/top-counts.ts';
-import type { PageState } from '../../src/server/dashboard/page-state.ts';
 import { explainAddress } from '../state.ts';
 
 export function Who({ state: { traffic } }: { readonly state: PageState }) {

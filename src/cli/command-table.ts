@@ -124,7 +124,9 @@ export const COMMANDS: readonly CommandRow[] = [
     dashes: '-',
     takesKlog: true,
     isProbed: true,
-    takes: async () => ({ flags: (await import('../config/healthz/healthz-flags.ts')).HEALTHZ_FLAGS }),
+    takes: async () => ({
+      flags: (await import('@portolan/ops/healthz/settings/healthz-flags.ts')).HEALTHZ_FLAGS,
+    }),
     load: async () => (await import('./programs/healthz.ts')).runHealthz,
   },
   {
@@ -147,7 +149,9 @@ export const COMMANDS: readonly CommandRow[] = [
     dashes: '-',
     takesKlog: true,
     isProbed: true,
-    takes: async () => ({ flags: (await import('../config/kube2sky/kube2sky-flags.ts')).KUBE2SKY_FLAGS }),
+    takes: async () => ({
+      flags: (await import('@portolan/ops/kube2sky/settings/kube2sky-flags.ts')).KUBE2SKY_FLAGS,
+    }),
     load: async () => (await import('./programs/kube2sky.ts')).runKube2Sky,
   },
   {
@@ -155,7 +159,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'print the manifests of a cluster DNS, ready for kubectl apply -f -',
     dashes: '--',
     takes: async () => ({
-      flags: (await import('../config/manifests/manifests-flags.ts')).MANIFESTS_FLAGS,
+      flags: (await import('@portolan/ops/manifests/settings/manifests-flags.ts')).MANIFESTS_FLAGS,
     }),
     load: async () => (await import('./tools/manifests.ts')).runManifests,
   },
@@ -163,7 +167,7 @@ export const COMMANDS: readonly CommandRow[] = [
     name: 'image',
     summary: 'build an image of this program as an archive, without Docker',
     dashes: '--',
-    takes: async () => ({ flags: (await import('../config/image/image-flags.ts')).IMAGE_FLAGS }),
+    takes: async () => ({ flags: (await import('@portolan/ops/image/settings/image-flags.ts')).IMAGE_FLAGS }),
     load: async () => (await import('./tools/image.ts')).runImage,
   },
   {
@@ -178,21 +182,27 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'say why a name resolves or does not, as a running server answers it',
     dashes: '--',
     bundle: 'explain',
-    takes: async () => ({ flags: (await import('../config/control/control-flags.ts')).EXPLAIN_FLAGS }),
+    takes: async () => ({
+      flags: (await import('@portolan/ops/control/settings/control-flags.ts')).EXPLAIN_FLAGS,
+    }),
     load: async () => (await import('./tools/explain.ts')).runExplain,
   },
   {
     name: 'doctor',
     summary: 'find what is wrong with a running server and its cluster',
     dashes: '--',
-    takes: async () => ({ flags: (await import('../config/control/control-flags.ts')).DOCTOR_FLAGS }),
+    takes: async () => ({
+      flags: (await import('@portolan/ops/control/settings/control-flags.ts')).DOCTOR_FLAGS,
+    }),
     load: async () => (await import('./tools/doctor.ts')).runDoctor,
   },
   {
     name: 'compare',
     summary: 'ask two servers the same questions, and report how their answers differ',
     dashes: '--',
-    takes: async () => ({ flags: (await import('../config/compare/compare-flags.ts')).COMPARE_FLAGS }),
+    takes: async () => ({
+      flags: (await import('@portolan/ops/compare/settings/compare-flags.ts')).COMPARE_FLAGS,
+    }),
     load: async () => (await import('./tools/compare.ts')).runCompare,
   },
   {
@@ -200,7 +210,9 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'answer the questions of a running server beside it, and report how the answers differ',
     dashes: '--',
     bundle: 'explain',
-    takes: async () => ({ flags: (await import('../config/shadow/shadow-flags.ts')).SHADOW_FLAGS }),
+    takes: async () => ({
+      flags: (await import('@portolan/ops/shadow/settings/shadow-flags.ts')).SHADOW_FLAGS,
+    }),
     load: async () => (await import('./tools/shadow.ts')).runShadow,
   },
   {
@@ -208,7 +220,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'show what changes from one configuration to another, in the plan and in answers',
     dashes: '--',
     bundle: 'explain',
-    takes: async () => ({ flags: (await import('../config/diff/diff-flags.ts')).DIFF_FLAGS }),
+    takes: async () => ({ flags: (await import('@portolan/ops/diff/settings/diff-flags.ts')).DIFF_FLAGS }),
     load: async () => (await import('./tools/diff.ts')).runDiff,
   },
   {
@@ -216,7 +228,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'check whether this program can take the place of the DNS that runs in a cluster',
     dashes: '--',
     takes: async () => ({
-      flags: (await import('../config/preflight/preflight-flags.ts')).PREFLIGHT_FLAGS,
+      flags: (await import('@portolan/ops/preflight/settings/preflight-flags.ts')).PREFLIGHT_FLAGS,
     }),
     load: async () => (await import('./tools/preflight.ts')).runPreflight,
   },
@@ -224,21 +236,25 @@ export const COMMANDS: readonly CommandRow[] = [
     name: 'swap',
     summary: 'take the place of the DNS that runs in a cluster, watched and with a way back',
     dashes: '--',
-    takes: async () => ({ flags: (await import('../config/swap/swap-flags.ts')).SWAP_FLAGS }),
+    takes: async () => ({ flags: (await import('@portolan/ops/swap/settings/swap-flags.ts')).SWAP_FLAGS }),
     load: async () => (await import('./tools/swap.ts')).runSwap,
   },
   {
     name: 'tail',
     summary: 'show the queries that a running server answers',
     dashes: '--',
-    takes: async () => ({ flags: (await import('../config/control/control-flags.ts')).TAIL_FLAGS }),
+    takes: async () => ({
+      flags: (await import('@portolan/ops/control/settings/control-flags.ts')).TAIL_FLAGS,
+    }),
     load: async () => (await import('./tools/tail.ts')).runTail,
   },
   {
     name: 'top',
     summary: 'count the queries that a running server answers, by name, client and namespace',
     dashes: '--',
-    takes: async () => ({ flags: (await import('../config/control/control-flags.ts')).TOP_FLAGS }),
+    takes: async () => ({
+      flags: (await import('@portolan/ops/control/settings/control-flags.ts')).TOP_FLAGS,
+    }),
     load: async () => (await import('./tools/top.ts')).runTop,
   },
   {
@@ -246,7 +262,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'show the servers of a cluster in a browser: their health, queries, failures and differences',
     dashes: '--',
     takes: async () => ({
-      flags: (await import('../config/control/dashboard-flags.ts')).DASHBOARD_FLAGS,
+      flags: (await import('@portolan/ops/control/settings/dashboard-flags.ts')).DASHBOARD_FLAGS,
     }),
     load: async () => (await import('./tools/dashboard.ts')).runDashboard,
   },
@@ -255,8 +271,8 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'ask a running server for its status, or change its logs, cache and upstream servers',
     dashes: '--',
     takes: async () => {
-      const { CONTROL_FLAGS } = await import('../config/control/control-flags.ts');
-      const { ORDERS } = await import('../config/control/control-order.ts');
+      const { CONTROL_FLAGS } = await import('@portolan/ops/control/settings/control-flags.ts');
+      const { ORDERS } = await import('@portolan/ops/control/settings/control-order.ts');
       return { flags: CONTROL_FLAGS, words: ORDERS };
     },
     load: async () => (await import('./tools/control.ts')).runControl,

@@ -4,9 +4,9 @@
  */
 import { countNodes } from '@portolan/kubernetes/objects/node-counts.ts';
 import { trimNodeCapacity } from '@portolan/kubernetes/objects/trim/trim-node-capacity.ts';
+import { decideReplicas } from '@portolan/ops/autoscaler/decide.ts';
 import { ParametersError, readParameters } from '@portolan/server/settings/autoscaler/parameters.ts';
 import { describe, expect, it } from 'vitest';
-import { decideReplicas } from '../../src/roles/autoscaler/decide.ts';
 import { matchesLabels } from '../api-server/selector.ts';
 import { readRecording, readRecordingHeader } from '../support/recordings.ts';
 import { makeNodes, type NodeGroup } from './nodes.ts';

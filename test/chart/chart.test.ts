@@ -6,9 +6,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Layout } from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import { CHART_VALUES } from '../../src/roles/chart/values.ts';
 import { type Manifest, parseManifests, readLayout } from '../deploy/manifests.ts';
 import { KubernetesSchemas, RELEASES } from '../deploy/schema.ts';

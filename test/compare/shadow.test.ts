@@ -8,10 +8,10 @@ import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { encodeQuestion, readListLine } from '@portolan/ops/compare/asked-question.ts';
+import { AskedServer } from '@portolan/ops/compare/asked-server.ts';
+import { framesOf, ipv4Packet, pcapOf } from '@portolan/ops/shadow/testing/sample-captures.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { encodeQuestion, readListLine } from '../../src/roles/compare/asked-question.ts';
-import { AskedServer } from '../../src/roles/compare/asked-server.ts';
-import { framesOf, ipv4Packet, pcapOf } from '../../src/roles/shadow/testing/sample-captures.ts';
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 

@@ -5,10 +5,10 @@
  * `npx vitest run test/deploy/addon.test.ts -u` regenerates them after a change of the bases.
  */
 import { execFileSync } from 'node:child_process';
+import { fillIn } from '@portolan/ops/manifests/fill-in.ts';
+import { readKustomization, readManifest } from '@portolan/ops/manifests/layout-files.ts';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { fillIn } from '../../src/roles/manifests/fill-in.ts';
-import { readKustomization, readManifest } from '../../src/roles/manifests/layout-files.ts';
 import { itWithTool } from '../support/tools.ts';
 import { FOLDERS, IMAGE } from './manifests.ts';
 

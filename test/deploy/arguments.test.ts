@@ -8,6 +8,7 @@ import { readNannyFlags } from '@portolan/frontends/kube-dns/settings/nanny-flag
 import type { ServePlan } from '@portolan/frontends/serve/settings/plan.ts';
 import { SERVE_FLAGS, type ServeFlags } from '@portolan/frontends/serve/settings/serve-flags.ts';
 import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';
+import type { Layout } from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import { readSidecarFlags } from '@portolan/server/settings/sidecar/sidecar-flags.ts';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
@@ -15,7 +16,6 @@ import { parse } from 'yaml';
 import { addOptions } from '../../src/cli/grammar/options.ts';
 import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { createProcessSources } from '../../src/cli/servers/dnsmasq-sources.ts';
-import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import { type Container, containersOf, FOLDERS, readDeployment, readLayout } from './manifests.ts';
 import { type Kustomization, patchDeployment } from './patches.ts';
 import { KubernetesSchemas } from './schema.ts';

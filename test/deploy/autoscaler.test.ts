@@ -4,13 +4,13 @@
 import { readFileSync } from 'node:fs';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { readKustomization } from '@portolan/ops/manifests/layout-files.ts';
+import { planFromManifestsFlags } from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import { readAutoscalerFlags } from '@portolan/server/settings/autoscaler/autoscaler-flags.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { printManifests } from '../../src/cli/tools/print-manifests.ts';
-import { planFromManifestsFlags } from '../../src/config/manifests/manifests-flags.ts';
-import { readKustomization } from '../../src/roles/manifests/layout-files.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { findUnused, readRules, userOf } from '../api-server/rbac.ts';
 import { replicasOf } from '../api-server/scale.ts';

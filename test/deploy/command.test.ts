@@ -1,8 +1,8 @@
 /**
  * The built command `portolan manifests`, from any folder.
  */
+import type { Layout } from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import { describe, expect, it } from 'vitest';
-import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import { Program } from '../support/portolan.ts';
 import {
   type DeploymentManifest,

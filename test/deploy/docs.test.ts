@@ -3,9 +3,9 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { planFromManifestsFlags } from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { planFromManifestsFlags } from '../../src/config/manifests/manifests-flags.ts';
 import { containersOf, IMAGE, type Manifest, readDeployment, readLayout } from './manifests.ts';
 import { type Kustomization, patchDeployment } from './patches.ts';
 import { KubernetesSchemas } from './schema.ts';

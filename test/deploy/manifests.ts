@@ -2,9 +2,9 @@
  * The shipped manifests as objects.
  */
 import { readFileSync } from 'node:fs';
+import { readKustomization } from '@portolan/ops/manifests/layout-files.ts';
+import { LAYOUT_FOLDERS, type Layout } from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import { parseAllDocuments } from 'yaml';
-import { LAYOUT_FOLDERS, type Layout } from '../../src/config/manifests/manifests-flags.ts';
-import { readKustomization } from '../../src/roles/manifests/layout-files.ts';
 
 export const FOLDERS = LAYOUT_FOLDERS;
 

@@ -5,9 +5,9 @@
 import { readCorefile } from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import { readNodeCacheFlags } from '@portolan/frontends/node-cache/settings/node-cache-flags.ts';
 import { renderCorefile } from '@portolan/frontends/node-cache/settings/render-corefile.ts';
+import type { Layout } from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import { describe, expect, it } from 'vitest';
 import { resolveAlias } from '../../src/cli/program-aliases.ts';
-import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import { type Container, dnsPorts, IMAGE, type Manifest, readLayout } from './manifests.ts';
 
 const NODE_LOCAL = [

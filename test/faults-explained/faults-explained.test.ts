@@ -6,8 +6,8 @@
  */
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import type { ServerStatus } from '@portolan/ops/control/status.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { ServerStatus } from '../../src/server/control/status.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms } from '../support/portolan.ts';

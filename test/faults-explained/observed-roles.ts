@@ -2,10 +2,10 @@
  * The servers of a cluster, each with the same API server and upstream server.
  */
 import type { Server } from '@portolan/kernel/chain/testing/ask.ts';
+import type { ServerStatus } from '@portolan/ops/control/status.ts';
 import { NoServerError, requestControl } from '@portolan/server/observe/control/control-client.ts';
 import type { Diagnosis } from '@portolan/server/reasons/finding.ts';
 import { onTestFinished, vi } from 'vitest';
-import type { ServerStatus } from '../../src/server/control/status.ts';
 import { socketOf } from '../support/control.ts';
 import {
   type AtEnd,

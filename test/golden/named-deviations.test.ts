@@ -3,10 +3,10 @@
  */
 import { typeOf } from '@portolan/dns/mnemonics.ts';
 import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
+import { type DescribedReply, describeReply } from '@portolan/ops/compare/described-reply.ts';
+import { judgeMessages, maskOwn } from '@portolan/ops/compare/judge-replies.ts';
+import { findDeviation } from '@portolan/ops/compare/known-deviations.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type DescribedReply, describeReply } from '../../src/roles/compare/described-reply.ts';
-import { judgeMessages, maskOwn } from '../../src/roles/compare/judge-replies.ts';
-import { findDeviation } from '../../src/roles/compare/known-deviations.ts';
 import { goldenObjects } from './golden-objects.ts';
 import { type RecordedAnswer, readRecorded } from './recorded-answer.ts';
 

@@ -9,7 +9,7 @@ import {
   type JudgedResult,
   maskNameServer,
   maskSerials,
-} from '../../src/roles/compare/judge.ts';
+} from '@portolan/ops/compare/judge.ts';
 import { readRecording } from '../support/recordings.ts';
 
 /** Records as `name ttl type data`, in lower case and sorted. */

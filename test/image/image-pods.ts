@@ -5,10 +5,10 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import type { ImageLayers } from '@portolan/ops/image/image-layers.ts';
+import { IMAGE_TARGETS } from '@portolan/ops/image/settings/image-flags.ts';
+import type { Layout } from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { IMAGE_TARGETS } from '../../src/config/image/image-flags.ts';
-import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
-import type { ImageLayers } from '../../src/roles/image/image-layers.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { readLayout } from '../deploy/manifests.ts';
 import { ORIGINALS } from '../originals/cases.ts';

@@ -7,8 +7,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ImageLayers } from '../../src/roles/image/image-layers.ts';
-import { writeTar } from '../../src/roles/image/tar-archive.ts';
+import { ImageLayers } from '@portolan/ops/image/image-layers.ts';
+import { writeTar } from '@portolan/ops/image/tar-archive.ts';
 
 /** What a container of an image starts with, unless its manifest says otherwise. */
 export interface Image {

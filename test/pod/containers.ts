@@ -2,8 +2,8 @@
  * The containers and the RBAC rules of our own manifests, so that tests use what is deployed.
  */
 import { join } from 'node:path';
+import { readKustomization, readManifest } from '@portolan/ops/manifests/layout-files.ts';
 import { parse, parseAllDocuments } from 'yaml';
-import { readKustomization, readManifest } from '../../src/roles/manifests/layout-files.ts';
 import { type Account, readRules } from '../api-server/rbac.ts';
 
 interface Deployment {

@@ -18,6 +18,12 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { findLocalAddress } from '@portolan/kernel/forward/network-errors.ts';
+import { AskedServer } from '@portolan/ops/compare/asked-server.ts';
+import { LeftOut } from '@portolan/ops/compare/question-source.ts';
+import { findPods } from '@portolan/ops/dashboard/pod-replicas.ts';
+import { runShellCommand } from '@portolan/ops/healthz/shell-command.ts';
+import { TappedQuestions } from '@portolan/ops/shadow/tapped-questions.ts';
+import { askServer } from '@portolan/ops/sidecar/server-question.ts';
 import { TapConnection } from '@portolan/plugins/dnstap/tap-connection.ts';
 import { DnstapListener } from '@portolan/plugins/dnstap/tap-listener.ts';
 import { fetchSerial } from '@portolan/plugins/secondary/fetch-zone.ts';
@@ -26,12 +32,6 @@ import { requestControl } from '@portolan/server/observe/control/control-client.
 import { ControlSocket } from '@portolan/server/observe/control/control-socket.ts';
 import { HttpHost } from '@portolan/server/observe/http-host.ts';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { AskedServer } from '../../src/roles/compare/asked-server.ts';
-import { LeftOut } from '../../src/roles/compare/question-source.ts';
-import { findPods } from '../../src/roles/dashboard/pod-replicas.ts';
-import { runShellCommand } from '../../src/roles/healthz/shell-command.ts';
-import { TappedQuestions } from '../../src/roles/shadow/tapped-questions.ts';
-import { askServer } from '../../src/roles/sidecar/server-question.ts';
 
 const clock = systemClock;
 const log = silentLog;

@@ -9,9 +9,9 @@ import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { askServer, type ServerEndpoint } from '@portolan/ops/sidecar/server-question.ts';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { askServer, type ServerEndpoint } from '../../src/roles/sidecar/server-question.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 
 const QUESTION: Question = {

@@ -8,6 +8,8 @@ import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { parsePrometheusText } from '@portolan/kernel/base/testing/prometheus-text.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { processFamilies } from '@portolan/ops/sidecar/process-metrics.ts';
+import { SIDECAR_PORT, Sidecar } from '@portolan/ops/sidecar/sidecar.ts';
 import { HttpHost } from '@portolan/server/observe/http-host.ts';
 import { PROCESS_METRICS } from '@portolan/server/observe/metrics/process.ts';
 import {
@@ -16,8 +18,6 @@ import {
   type SidecarPlan,
 } from '@portolan/server/settings/sidecar/sidecar-plan.ts';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { processFamilies } from '../../src/roles/sidecar/process-metrics.ts';
-import { SIDECAR_PORT, Sidecar } from '../../src/roles/sidecar/sidecar.ts';
 import { addressOf, LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 
 const RECORDED = readFileSync(new URL('./recorded-metrics.txt', import.meta.url), 'utf8');

@@ -8,10 +8,10 @@ import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
 import { RestClient } from '@portolan/kubernetes/api/rest/rest-client.ts';
-import { planFromSwapFlags, type SwapFlags } from '../../src/config/swap/swap-flags.ts';
-import type { Answerer, AnswererReply } from '../../src/roles/compare/answerer.ts';
-import { PLAIN } from '../../src/roles/compare/asked-question.ts';
-import { Swap, type SwapOutcome } from '../../src/roles/swap/swap.ts';
+import type { Answerer, AnswererReply } from '@portolan/ops/compare/answerer.ts';
+import { PLAIN } from '@portolan/ops/compare/asked-question.ts';
+import { planFromSwapFlags, type SwapFlags } from '@portolan/ops/swap/settings/swap-flags.ts';
+import { Swap, type SwapOutcome } from '@portolan/ops/swap/swap.ts';
 import type { ApiServerDouble } from '../api-server/api-server.ts';
 
 /** What the controller does with a change of the spec. */

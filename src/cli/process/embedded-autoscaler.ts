@@ -4,8 +4,8 @@
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { MetricFamily } from '@portolan/kernel/base/metrics/family.ts';
+import type { Autoscaler } from '@portolan/ops/autoscaler/autoscaler.ts';
 import type { AutoscalerPlan } from '@portolan/server/settings/autoscaler/autoscaler-plan.ts';
-import type { Autoscaler } from '../../roles/autoscaler/autoscaler.ts';
 import {
   type ApiServerSettings,
   ClusterCompanion,
@@ -20,7 +20,7 @@ export class EmbeddedAutoscaler extends ClusterCompanion<Autoscaler> {
       connect: () => connectToCluster(cluster, log),
       run: async (connection) => {
         // Loaded late: most servers have no autoscaler.
-        const autoscaler = await import('../../roles/autoscaler/autoscaler.ts');
+        const autoscaler = await import('@portolan/ops/autoscaler/autoscaler.ts');
         const dependencies = { connection, clock: systemClock, log, identity: makeIdentity() };
         const started = new autoscaler.Autoscaler(plan, dependencies);
         started.start();

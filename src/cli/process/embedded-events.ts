@@ -8,11 +8,11 @@ import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
 import { RestClient } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
 import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
+import { KeptEvidence } from '@portolan/ops/control/kept-evidence.ts';
+import { EventRecorder } from '@portolan/ops/events/event-recorder.ts';
+import { SelectorProbe } from '@portolan/ops/events/selector-probe.ts';
 import type { Server } from '@portolan/server/server.ts';
 import type { EventsPlan } from '@portolan/server/settings/events/events-plan.ts';
-import { EventRecorder } from '../../roles/events/event-recorder.ts';
-import { SelectorProbe } from '../../roles/events/selector-probe.ts';
-import { KeptEvidence } from '../../server/control/kept-evidence.ts';
 import { type ApiServerSettings, ClusterCompanion, connectToCluster } from './cluster-connection.ts';
 
 export class EmbeddedEvents extends ClusterCompanion<EventRecorder> {

@@ -3,10 +3,10 @@
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { Telemetry } from '@portolan/ops/control/telemetry.ts';
 import type { Server } from '@portolan/server/server.ts';
 import { readOtlpSettings } from '@portolan/server/settings/otlp/otlp-settings.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
-import { Telemetry } from '../../server/control/telemetry.ts';
 import type { Companion } from './life-cycle.ts';
 
 /** @returns undefined if nothing is exported, also because the environment has a mistake: the server answers all the same */

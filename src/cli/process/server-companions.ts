@@ -3,6 +3,7 @@
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { createServerControl } from '@portolan/ops/control/server-control.ts';
 import type { CarryOut, ControlSocket } from '@portolan/server/observe/control/control-socket.ts';
 import type { HttpHost } from '@portolan/server/observe/http-host.ts';
 import type { Server } from '@portolan/server/server.ts';
@@ -10,7 +11,6 @@ import type { AutoscalerPlan } from '@portolan/server/settings/autoscaler/autosc
 import type { EventsPlan } from '@portolan/server/settings/events/events-plan.ts';
 import type { OwnDashboardPlan } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
 import type { SidecarPlan } from '@portolan/server/settings/sidecar/sidecar-plan.ts';
-import { createServerControl } from '../../server/control/server-control.ts';
 import { ANY_CLUSTER, type ApiServerSettings } from './cluster-connection.ts';
 import type { EmbeddedAutoscaler } from './embedded-autoscaler.ts';
 import type { Companion } from './life-cycle.ts';
@@ -96,7 +96,7 @@ async function createSidecar(
   log: Log,
 ): Promise<Companion | undefined> {
   if (plan === undefined) return undefined;
-  const { SIDECAR_PORT, Sidecar } = await import('../../roles/sidecar/sidecar.ts');
+  const { SIDECAR_PORT, Sidecar } = await import('@portolan/ops/sidecar/sidecar.ts');
   const httpDrops = () => http.dropsOf(SIDECAR_PORT);
   const sidecar = new Sidecar(plan, { clock: systemClock, log, httpDrops });
   return {
@@ -118,7 +118,7 @@ async function createDashboard(
   log: Log,
 ): Promise<Companion | undefined> {
   if (plan === undefined) return undefined;
-  const { createOwnDashboard } = await import('../../server/dashboard/dashboard.ts');
+  const { createOwnDashboard } = await import('@portolan/ops/dashboard/dashboard.ts');
   const folder = packageFolder('dist/dashboard');
   const place = { ...plan, waitsForPort: takeover };
   const dashboard = createOwnDashboard({ ...place, carryOut, folder, http, clock: systemClock });

@@ -3,6 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { NodeCounts } from '@portolan/kubernetes/objects/node-counts.ts';
+import { type Decision, decideReplicas } from '@portolan/ops/autoscaler/decide.ts';
 import {
   DECIDE_FLAGS,
   type DecideQuestion,
@@ -12,7 +13,6 @@ import { type Parameters, readParameters } from '@portolan/server/settings/autos
 import { readParametersFile } from '@portolan/server/settings/autoscaler/parameters-file.ts';
 import { formatRows, rowOf } from '@portolan/server/settings/flags/flag-text.ts';
 import { helpRow } from '@portolan/server/settings/flags/klog-flags.ts';
-import { type Decision, decideReplicas } from '../../roles/autoscaler/decide.ts';
 import { printFailure, printProblems } from '../process/print-problems.ts';
 
 const COMMAND = 'autoscaler decide';

@@ -3,14 +3,14 @@
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { AutoscalerProgram } from '@portolan/ops/autoscaler/autoscaler-program.ts';
+import { processFamilies } from '@portolan/ops/sidecar/process-metrics.ts';
 import {
   AUTOSCALER_FLAGS,
   type AutoscalerReading,
   type AutoscalerSettings,
   readAutoscalerFlags,
 } from '@portolan/server/settings/autoscaler/autoscaler-flags.ts';
-import { AutoscalerProgram } from '../../roles/autoscaler/autoscaler-program.ts';
-import { processFamilies } from '../../roles/sidecar/process-metrics.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { EITHER_DASHES, helpText } from '../grammar/help-text.ts';
 import { connectToCluster, makeIdentity } from '../process/cluster-connection.ts';

@@ -3,8 +3,12 @@
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { needPrograms } from '@portolan/kernel/base/other-programs.ts';
-import { HEALTHZ_FLAGS, type HealthzReading, readHealthzFlags } from '../../config/healthz/healthz-flags.ts';
-import { Healthz } from '../../roles/healthz/healthz.ts';
+import { Healthz } from '@portolan/ops/healthz/healthz.ts';
+import {
+  HEALTHZ_FLAGS,
+  type HealthzReading,
+  readHealthzFlags,
+} from '@portolan/ops/healthz/settings/healthz-flags.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { EITHER_DASHES, helpText } from '../grammar/help-text.ts';
 import { runRoleCommand } from './run-role.ts';

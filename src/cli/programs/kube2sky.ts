@@ -3,13 +3,13 @@
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { Kube2SkyProgram } from '@portolan/ops/kube2sky/kube2sky-program.ts';
 import {
   KUBE2SKY_FLAGS,
   type Kube2SkyReading,
   type Kube2SkySettings,
   readKube2SkyFlags,
-} from '../../config/kube2sky/kube2sky-flags.ts';
-import { Kube2SkyProgram } from '../../roles/kube2sky/kube2sky-program.ts';
+} from '@portolan/ops/kube2sky/settings/kube2sky-flags.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { EITHER_DASHES, helpText } from '../grammar/help-text.ts';
 import { connectToCluster, makeIdentity } from '../process/cluster-connection.ts';

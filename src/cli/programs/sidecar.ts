@@ -2,13 +2,13 @@
  * `portolan sidecar`: replaces the sidecar of kube-dns, with its command line.
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { processFamilies } from '@portolan/ops/sidecar/process-metrics.ts';
+import { SIDECAR_PORT, Sidecar } from '@portolan/ops/sidecar/sidecar.ts';
 import {
   readSidecarFlags,
   SIDECAR_FLAGS,
   type SidecarReading,
 } from '@portolan/server/settings/sidecar/sidecar-flags.ts';
-import { processFamilies } from '../../roles/sidecar/process-metrics.ts';
-import { SIDECAR_PORT, Sidecar } from '../../roles/sidecar/sidecar.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { EITHER_DASHES, helpText } from '../grammar/help-text.ts';
 import { VERSION } from '../process/version.ts';

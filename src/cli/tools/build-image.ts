@@ -4,9 +4,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { ImagePlan } from '../../config/image/image-flags.ts';
-import { ImageError, ImageLayers } from '../../roles/image/image-layers.ts';
-import { type WrittenImage, writeOciArchive } from '../../roles/image/oci-archive.ts';
+import { ImageError, ImageLayers } from '@portolan/ops/image/image-layers.ts';
+import { type WrittenImage, writeOciArchive } from '@portolan/ops/image/oci-archive.ts';
+import type { ImagePlan } from '@portolan/ops/image/settings/image-flags.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { packageFolder } from '../process/package-folder.ts';
 

@@ -4,17 +4,17 @@
 import { createReadStream } from 'node:fs';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { readListLine } from '@portolan/ops/compare/asked-question.ts';
+import { AskedServer } from '@portolan/ops/compare/asked-server.ts';
+import { findDeviation } from '@portolan/ops/compare/known-deviations.ts';
+import { LeftOut, questionsOfLines } from '@portolan/ops/compare/question-source.ts';
 import {
   COMPARE_FLAGS,
   type CompareFlags,
   type ComparePlan,
   planFromCompareFlags,
   type ServerPlace,
-} from '../../config/compare/compare-flags.ts';
-import { readListLine } from '../../roles/compare/asked-question.ts';
-import { AskedServer } from '../../roles/compare/asked-server.ts';
-import { findDeviation } from '../../roles/compare/known-deviations.ts';
-import { LeftOut, questionsOfLines } from '../../roles/compare/question-source.ts';
+} from '@portolan/ops/compare/settings/compare-flags.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';
 import { createParser, runParser } from '../grammar/parser.ts';

@@ -2,8 +2,8 @@
  * Sends a request to the control socket, and prints what the server replies.
  */
 import { formatElapsed } from '@portolan/kernel/base/duration.ts';
+import type { ControlFlags } from '@portolan/ops/control/settings/control-flags.ts';
 import type { ControlRequest } from '@portolan/server/observe/control/protocol.ts';
-import type { ControlFlags } from '../../config/control/control-flags.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { outputClosed, printPiece } from '../process/outputs.ts';
 

@@ -1,8 +1,8 @@
 /**
  * `portolan control`: sends requests to a running server over its control socket.
  */
-import { CONTROL_FLAGS, type ControlFlags } from '../../config/control/control-flags.ts';
-import { ORDERS } from '../../config/control/control-order.ts';
+import { CONTROL_FLAGS, type ControlFlags } from '@portolan/ops/control/settings/control-flags.ts';
+import { ORDERS } from '@portolan/ops/control/settings/control-order.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { createParser, runParser } from '../grammar/parser.ts';
 import { printRequest } from './control-output.ts';

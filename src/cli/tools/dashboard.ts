@@ -4,12 +4,12 @@
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
+import { DASHBOARD_FLAGS, type DashboardFlags } from '@portolan/ops/control/settings/dashboard-flags.ts';
+import { Dashboard } from '@portolan/ops/dashboard/dashboard.ts';
+import { findPods } from '@portolan/ops/dashboard/pod-replicas.ts';
+import { type FindReplicas, socketReplica } from '@portolan/ops/dashboard/replica.ts';
 import { HttpHost } from '@portolan/server/observe/http-host.ts';
 import { createLog } from '@portolan/server/observe/log.ts';
-import { DASHBOARD_FLAGS, type DashboardFlags } from '../../config/control/dashboard-flags.ts';
-import { findPods } from '../../roles/dashboard/pod-replicas.ts';
-import { Dashboard } from '../../server/dashboard/dashboard.ts';
-import { type FindReplicas, socketReplica } from '../../server/dashboard/replica.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { createParser, runParser } from '../grammar/parser.ts';
 import { packageFolder } from '../process/package-folder.ts';

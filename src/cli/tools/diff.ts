@@ -6,19 +6,19 @@ import { createReadStream, existsSync, mkdtempSync, rmSync, statSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
-import { CONFIG_KEYS } from '@portolan/server/settings/config-map/config-map.ts';
+import { readListLine } from '@portolan/ops/compare/asked-question.ts';
+import { LeftOut, questionsOfLines } from '@portolan/ops/compare/question-source.ts';
+import { type ComparisonReport, renderReport } from '@portolan/ops/compare/render-report.ts';
+import { markForwarding } from '@portolan/ops/diff/mark-forwarding.ts';
+import { changesBetween, type PlanChange } from '@portolan/ops/diff/plan-changes.ts';
 import {
   DIFF_FLAGS,
   type DiffFlags,
   type DiffPlan,
   planFromDiffFlags,
-} from '../../config/diff/diff-flags.ts';
-import { readListLine } from '../../roles/compare/asked-question.ts';
-import { LeftOut, questionsOfLines } from '../../roles/compare/question-source.ts';
-import { type ComparisonReport, renderReport } from '../../roles/compare/render-report.ts';
-import { markForwarding } from '../../roles/diff/mark-forwarding.ts';
-import { changesBetween, type PlanChange } from '../../roles/diff/plan-changes.ts';
-import { OwnAnswerer } from '../../roles/shadow/own-answerer.ts';
+} from '@portolan/ops/diff/settings/diff-flags.ts';
+import { OwnAnswerer } from '@portolan/ops/shadow/own-answerer.ts';
+import { CONFIG_KEYS } from '@portolan/server/settings/config-map/config-map.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';

@@ -4,10 +4,10 @@
 
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { parseDuration } from '@portolan/kernel/base/duration.ts';
+import { DOCTOR_FLAGS, type DoctorFlags } from '@portolan/ops/control/settings/control-flags.ts';
 import { ALL_CHECKS } from '@portolan/server/reasons/checks/all-checks.ts';
 import { type Diagnosis, DOCTOR_EXIT, runChecks } from '@portolan/server/reasons/finding.ts';
 import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
-import { DOCTOR_FLAGS, type DoctorFlags } from '../../config/control/control-flags.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { createParser, runParser } from '../grammar/parser.ts';
@@ -49,7 +49,7 @@ async function diagnosisOf({ socket, watch, evidence: file }: DoctorFlags): Prom
     if (!(error instanceof Error)) throw error;
     if (!(error instanceof NoServerError)) fail(COMMAND, error.message, DOCTOR_EXIT.USAGE);
     if (evidence.length === 0) fail(COMMAND, error.message, DOCTOR_EXIT.BLIND);
-    const { readObjectEvidence } = await import('../../server/control/object-evidence.ts');
+    const { readObjectEvidence } = await import('@portolan/ops/control/object-evidence.ts');
     return runChecks(ALL_CHECKS, { server: undefined, traffic: undefined, ...readObjectEvidence(evidence) });
   }
   return fail(COMMAND, 'the server gave no diagnosis. See its log.', DOCTOR_EXIT.BLIND);
@@ -61,8 +61,8 @@ async function diagnosisOfNode({ watch = '2s', nodeRoot, ask = false }: DoctorFl
   if (milliseconds === undefined)
     return fail(COMMAND, `--watch: not a duration: "${watch}". Give one such as 2s.`, DOCTOR_EXIT.USAGE);
   const { NODE_CHECKS } = await import('@portolan/server/reasons/checks/node-checks.ts');
-  const { readNodeEvidence } = await import('../../roles/node-evidence/read-node-evidence.ts');
-  const { findNode } = await import('../../roles/node-evidence/find-node.ts');
+  const { readNodeEvidence } = await import('@portolan/ops/node-evidence/read-node-evidence.ts');
+  const { findNode } = await import('@portolan/ops/node-evidence/find-node.ts');
   const clock = systemClock;
   const node = findNode(nodeRoot, clock);
   const evidence = await holdProcess(() =>

@@ -3,11 +3,11 @@
  * sockets from manifests or a Corefile.
  */
 import { isIP } from 'node:net';
+import { EXPLAIN_FLAGS, type ExplainFlags } from '@portolan/ops/control/settings/control-flags.ts';
+import { readControlOrder } from '@portolan/ops/control/settings/control-order.ts';
 import { EXPLAIN_EXIT, type Explanation, exitCodeOf } from '@portolan/server/reasons/explanation.ts';
 import { checkExplanation, renderExplanation } from '@portolan/server/reasons/render-explanation.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
-import { EXPLAIN_FLAGS, type ExplainFlags } from '../../config/control/control-flags.ts';
-import { readControlOrder } from '../../config/control/control-order.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { createParser, runParser } from '../grammar/parser.ts';

@@ -1,7 +1,11 @@
 /**
  * `portolan image`: builds an image of this program as an archive, without Docker and without a registry.
  */
-import { IMAGE_FLAGS, type ImageFlags, planFromImageFlags } from '../../config/image/image-flags.ts';
+import {
+  IMAGE_FLAGS,
+  type ImageFlags,
+  planFromImageFlags,
+} from '@portolan/ops/image/settings/image-flags.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';
 import { createParser, runParser } from '../grammar/parser.ts';

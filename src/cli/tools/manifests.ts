@@ -6,7 +6,7 @@ import {
   type ManifestsFlags,
   type ManifestsPlan,
   planFromManifestsFlags,
-} from '../../config/manifests/manifests-flags.ts';
+} from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';
 import { createParser, runParser } from '../grammar/parser.ts';

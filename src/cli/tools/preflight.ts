@@ -3,17 +3,17 @@
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
-import { DOCTOR_EXIT } from '@portolan/server/reasons/finding.ts';
+import type { PreflightReport } from '@portolan/ops/preflight/finding.ts';
+import { makePreflight } from '@portolan/ops/preflight/preflight.ts';
+import { readRunning } from '@portolan/ops/preflight/read-running.ts';
+import { renderPreflight } from '@portolan/ops/preflight/render-preflight.ts';
 import {
   PREFLIGHT_FLAGS,
   type PreflightFlags,
   planFromPreflightFlags,
   type WorkloadPlan,
-} from '../../config/preflight/preflight-flags.ts';
-import type { PreflightReport } from '../../roles/preflight/finding.ts';
-import { makePreflight } from '../../roles/preflight/preflight.ts';
-import { readRunning } from '../../roles/preflight/read-running.ts';
-import { renderPreflight } from '../../roles/preflight/render-preflight.ts';
+} from '@portolan/ops/preflight/settings/preflight-flags.ts';
+import { DOCTOR_EXIT } from '@portolan/server/reasons/finding.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';

@@ -1,10 +1,11 @@
 /**
  * Renders the shipped manifests for a cluster.
  */
-import { LAYOUT_FOLDERS, type ManifestsPlan } from '../../config/manifests/manifests-flags.ts';
-import { fillIn } from '../../roles/manifests/fill-in.ts';
-import { ManifestFileError, readKustomization } from '../../roles/manifests/layout-files.ts';
-import { splitManifests } from '../../roles/manifests/split-manifests.ts';
+
+import { fillIn } from '@portolan/ops/manifests/fill-in.ts';
+import { ManifestFileError, readKustomization } from '@portolan/ops/manifests/layout-files.ts';
+import { LAYOUT_FOLDERS, type ManifestsPlan } from '@portolan/ops/manifests/settings/manifests-flags.ts';
+import { splitManifests } from '@portolan/ops/manifests/split-manifests.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { packageFolder } from '../process/package-folder.ts';
 

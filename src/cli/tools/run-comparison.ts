@@ -3,14 +3,14 @@
  */
 
 import { systemClock } from '@portolan/kernel/base/clock.ts';
-import type { ComparisonPlan } from '../../config/compare/compare-flags.ts';
-import type { Answerer } from '../../roles/compare/answerer.ts';
-import type { AskedQuestion } from '../../roles/compare/asked-question.ts';
-import { Comparison, SilentSideError } from '../../roles/compare/comparison.ts';
-import type { FindDeviation, Sides } from '../../roles/compare/judge-replies.ts';
-import type { LeftOut } from '../../roles/compare/question-source.ts';
-import { type ComparisonReport, makeReport, renderReport } from '../../roles/compare/render-report.ts';
-import { Tally } from '../../roles/compare/tally.ts';
+import type { Answerer } from '@portolan/ops/compare/answerer.ts';
+import type { AskedQuestion } from '@portolan/ops/compare/asked-question.ts';
+import { Comparison, SilentSideError } from '@portolan/ops/compare/comparison.ts';
+import type { FindDeviation, Sides } from '@portolan/ops/compare/judge-replies.ts';
+import type { LeftOut } from '@portolan/ops/compare/question-source.ts';
+import { type ComparisonReport, makeReport, renderReport } from '@portolan/ops/compare/render-report.ts';
+import type { ComparisonPlan } from '@portolan/ops/compare/settings/compare-flags.ts';
+import { Tally } from '@portolan/ops/compare/tally.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { holdProcess } from '../process/hold-process.ts';
 import { onStopSignal } from '../process/signals.ts';

@@ -6,22 +6,22 @@ import { createReadStream } from 'node:fs';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { type AskedQuestion, readListLine } from '@portolan/ops/compare/asked-question.ts';
+import { AskedServer } from '@portolan/ops/compare/asked-server.ts';
+import { findDeviation } from '@portolan/ops/compare/known-deviations.ts';
+import { LeftOut, questionsOfLines } from '@portolan/ops/compare/question-source.ts';
+import type { OfflineServer } from '@portolan/ops/control/offline.ts';
+import { questionsOfCapture } from '@portolan/ops/shadow/captured-questions.ts';
+import { readLogLine } from '@portolan/ops/shadow/log-line.ts';
+import { OwnAnswerer } from '@portolan/ops/shadow/own-answerer.ts';
 import {
   planFromShadowFlags,
   type QuestionSourcePlan,
   SHADOW_FLAGS,
   type ShadowFlags,
   type ShadowPlan,
-} from '../../config/shadow/shadow-flags.ts';
-import { type AskedQuestion, readListLine } from '../../roles/compare/asked-question.ts';
-import { AskedServer } from '../../roles/compare/asked-server.ts';
-import { findDeviation } from '../../roles/compare/known-deviations.ts';
-import { LeftOut, questionsOfLines } from '../../roles/compare/question-source.ts';
-import { questionsOfCapture } from '../../roles/shadow/captured-questions.ts';
-import { readLogLine } from '../../roles/shadow/log-line.ts';
-import { OwnAnswerer } from '../../roles/shadow/own-answerer.ts';
-import { TappedQuestions } from '../../roles/shadow/tapped-questions.ts';
-import type { OfflineServer } from '../../server/control/offline.ts';
+} from '@portolan/ops/shadow/settings/shadow-flags.ts';
+import { TappedQuestions } from '@portolan/ops/shadow/tapped-questions.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';
 import { createParser, runParser } from '../grammar/parser.ts';

@@ -7,19 +7,19 @@ import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
 import { RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import { asRecord, asText } from '@portolan/kubernetes/objects/trim/fields.ts';
-import { DOCTOR_EXIT } from '@portolan/server/reasons/finding.ts';
-import type { ServerPlace } from '../../config/compare/compare-flags.ts';
+import { type AskedQuestion, PLAIN, readName } from '@portolan/ops/compare/asked-question.ts';
+import { AskedServer } from '@portolan/ops/compare/asked-server.ts';
+import type { ServerPlace } from '@portolan/ops/compare/settings/compare-flags.ts';
+import { renderPreflight } from '@portolan/ops/preflight/render-preflight.ts';
 import {
   planFromSwapFlags,
   SWAP_FLAGS,
   type SwapFlags,
   type SwapPlan,
-} from '../../config/swap/swap-flags.ts';
-import { type AskedQuestion, PLAIN, readName } from '../../roles/compare/asked-question.ts';
-import { AskedServer } from '../../roles/compare/asked-server.ts';
-import { renderPreflight } from '../../roles/preflight/render-preflight.ts';
-import { Swap, type SwapOutcome } from '../../roles/swap/swap.ts';
-import { SwapError } from '../../roles/swap/swapped-images.ts';
+} from '@portolan/ops/swap/settings/swap-flags.ts';
+import { Swap, type SwapOutcome } from '@portolan/ops/swap/swap.ts';
+import { SwapError } from '@portolan/ops/swap/swapped-images.ts';
+import { DOCTOR_EXIT } from '@portolan/server/reasons/finding.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';

@@ -2,9 +2,9 @@
  * `portolan tail`: shows the queries that a running server answers, one line each.
  */
 
+import { TAIL_FLAGS, type WatchFlags } from '@portolan/ops/control/settings/control-flags.ts';
+import type { WatchedQuery } from '@portolan/ops/control/watched-queries.ts';
 import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
-import { TAIL_FLAGS, type WatchFlags } from '../../config/control/control-flags.ts';
-import type { WatchedQuery } from '../../server/control/watched-queries.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { createParser, runParser } from '../grammar/parser.ts';
 import { choosePaint } from './colours.ts';

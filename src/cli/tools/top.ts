@@ -2,11 +2,11 @@
  * `portolan top`: counts the queries that a running server answers, by name, client, namespace and failure.
  */
 import { formatDuration } from '@portolan/kernel/base/duration.ts';
+import { TOP_FLAGS, type WatchFlags } from '@portolan/ops/control/settings/control-flags.ts';
+import type { TopRow } from '@portolan/ops/control/top-counts.ts';
+import type { TopSnapshot } from '@portolan/ops/control/watch-verbs.ts';
 import { describeCount } from '@portolan/server/observe/statistics/space-saving.ts';
 import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
-import { TOP_FLAGS, type WatchFlags } from '../../config/control/control-flags.ts';
-import type { TopRow } from '../../server/control/top-counts.ts';
-import type { TopSnapshot } from '../../server/control/watch-verbs.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { createParser, runParser } from '../grammar/parser.ts';
 import { printPiece } from '../process/outputs.ts';

@@ -9,8 +9,8 @@ import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { classOf, typeOf } from '@portolan/dns/mnemonics.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Edns, type Message, OPCODE, TYPE } from '@portolan/dns/types.ts';
-import { describeRecord, describeReply } from '../../../src/roles/compare/described-reply.ts';
-import { isLikeRecord, isSameReply } from '../../../src/roles/compare/judge.ts';
+import { describeRecord, describeReply } from '@portolan/ops/compare/described-reply.ts';
+import { isLikeRecord, isSameReply } from '@portolan/ops/compare/judge.ts';
 import { makeOption, readRecord } from './record-text.ts';
 import type { AskStep, StepResult } from './recorded-case.ts';
 

@@ -3,7 +3,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { hostname, networkInterfaces } from 'node:os';
-import { maskSerials } from '../../../src/roles/compare/judge.ts';
+import { maskSerials } from '@portolan/ops/compare/judge.ts';
 import type { CasePorts } from './case-ports.ts';
 
 export interface CasePlaces {

@@ -1,7 +1,7 @@
 /**
  * Compares the results of a case with the recorded ones, by the rules of the judge.
  */
-import { differingParts, isLike, RECORDED } from '../../../src/roles/compare/judge.ts';
+import { differingParts, isLike, RECORDED } from '@portolan/ops/compare/judge.ts';
 import { normaliseRecord } from './record-text.ts';
 import type { CaseResult, StartResult, Step, StepResult } from './recorded-case.ts';
 

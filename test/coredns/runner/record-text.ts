@@ -3,8 +3,8 @@
  */
 import { parseName } from '@portolan/dns/name.ts';
 import type { EdnsOption, ResourceRecord } from '@portolan/dns/types.ts';
+import { describeRecord, OPTION_CODES } from '@portolan/ops/compare/described-reply.ts';
 import { parseRecord } from '@portolan/sources/zone-files/zone-file.ts';
-import { describeRecord, OPTION_CODES } from '../../../src/roles/compare/described-reply.ts';
 
 /** @throws Error for a line that is no record: a mistake of the case */
 export function readRecord(line: string): ResourceRecord {

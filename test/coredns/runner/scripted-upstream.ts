@@ -11,7 +11,7 @@ import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { className, opcodeName, rcodeOf, typeName } from '@portolan/dns/mnemonics.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
-import { describeOption } from '../../../src/roles/compare/described-reply.ts';
+import { describeOption } from '@portolan/ops/compare/described-reply.ts';
 import { readRecord } from './record-text.ts';
 import type { UpstreamRule, UpstreamScript } from './recorded-case.ts';
 

@@ -16,13 +16,13 @@ import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-fol
 import { parseResolvConf } from '@portolan/kernel/forward/resolv-conf.ts';
 import { readKubeconfigs } from '@portolan/kubernetes/api/connection/kubeconfig-file.ts';
 import { ManifestError, parseManifest } from '@portolan/kubernetes/manifests/parse-manifest.ts';
+import { readControlOrder } from '@portolan/ops/control/settings/control-order.ts';
 import { COREDNS_HOSTS } from '@portolan/plugins/hosts/hosts-manner.ts';
 import { KeyFileError, readKeyFile } from '@portolan/plugins/tsig/key-file.ts';
 import { CONFIG_KEYS, readKubeDnsConfig } from '@portolan/server/settings/config-map/config-map.ts';
 import { HostsReader } from '@portolan/sources/hosts/hosts-reader.ts';
 import { describeZoneFileProblem, readZoneFile } from '@portolan/sources/zone-files/zone-file.ts';
 import { expect, it } from 'vitest';
-import { readControlOrder } from '../../../src/config/control/control-order.ts';
 import { COMMAND_LINES, ZONES } from '../../dnsmasq/known-world.ts';
 import { type FuzzTarget, fuzz, octetsOf } from './fuzz.ts';
 

@@ -13,24 +13,24 @@ import {
   decodeTransaction,
   decodeWatch,
 } from '@portolan/etcd/source/client/messages.ts';
-import { CONTROL, controlFrame, dataFrame, FrameReader } from '@portolan/plugins/dnstap/frame-stream.ts';
-import { readClientQuery } from '@portolan/plugins/dnstap/read-tap-message.ts';
-import { encodeFrame, TAP_TYPE } from '@portolan/plugins/dnstap/tap-message.ts';
-import { HandedRecordReader, writeRecord } from '@portolan/server/handed-records.ts';
-import { readFirstRequest } from '@portolan/server/observe/http-first-request.ts';
-import { expect, it } from 'vitest';
-import { readListLine } from '../../../src/roles/compare/asked-question.ts';
-import { CaptureReader } from '../../../src/roles/shadow/capture-reader.ts';
-import { readLogLine } from '../../../src/roles/shadow/log-line.ts';
-import { datagramOf } from '../../../src/roles/shadow/packet-layers.ts';
-import { questionOfPacket } from '../../../src/roles/shadow/query-packet.ts';
+import { readListLine } from '@portolan/ops/compare/asked-question.ts';
+import { CaptureReader } from '@portolan/ops/shadow/capture-reader.ts';
+import { readLogLine } from '@portolan/ops/shadow/log-line.ts';
+import { datagramOf } from '@portolan/ops/shadow/packet-layers.ts';
+import { questionOfPacket } from '@portolan/ops/shadow/query-packet.ts';
 import {
   framesOf,
   ipv4Packet,
   ipv6Packet,
   pcapngOf,
   pcapOf,
-} from '../../../src/roles/shadow/testing/sample-captures.ts';
+} from '@portolan/ops/shadow/testing/sample-captures.ts';
+import { CONTROL, controlFrame, dataFrame, FrameReader } from '@portolan/plugins/dnstap/frame-stream.ts';
+import { readClientQuery } from '@portolan/plugins/dnstap/read-tap-message.ts';
+import { encodeFrame, TAP_TYPE } from '@portolan/plugins/dnstap/tap-message.ts';
+import { HandedRecordReader, writeRecord } from '@portolan/server/handed-records.ts';
+import { readFirstRequest } from '@portolan/server/observe/http-first-request.ts';
+import { expect, it } from 'vitest';
 import { type FuzzTarget, fuzz, octetsOf } from './fuzz.ts';
 
 /** Runs a parser that may refuse its input, with errors of these names. */

@@ -1,0 +1,440 @@
+/**
+ * Explains a name: follows the chain that serves, for each name of the search list, and finds the reason where there is no answer.
+ */
+import { isIP } from 'node:net';
+import { reverseName } from '@portolan/dns/address.ts';
+import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { rcodeName, typeOf } from '@portolan/dns/mnemonics.ts';
+import { isWithin, parseName, splitLabels, toKey } from '@portolan/dns/name.ts';
+import { presentData } from '@portolan/dns/record-data.ts';
+import { CLASS, type Message, type NameKey, OPCODE, RCODE } from '@portolan/dns/types.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { Look } from '@portolan/kernel/chain/look.ts';
+import type { Client } from '@portolan/kernel/chain/query.ts';
+import type { Engine } from '@portolan/kernel/engine/engine.ts';
+import type { GroupPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
+import {
+  clustersIn,
+  type InspectedCluster,
+} from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
+import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
+import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
+import type { ClusterEvidence, ClusterZoneEvidence } from '@portolan/server/reasons/cluster-evidence.ts';
+import { findClusterReason } from '@portolan/server/reasons/cluster-reason.ts';
+import {
+  type AnsweredStep,
+  compareLibraries,
+  conclude,
+  remediesOf,
+} from '@portolan/server/reasons/conclude.ts';
+import { describeReason } from '@portolan/server/reasons/describe-reason.ts';
+import {
+  EXPLANATION_VERSION,
+  type ExplainedClient,
+  type ExplainedUpstream,
+  type Explanation,
+} from '@portolan/server/reasons/explanation.ts';
+import type { Reason } from '@portolan/server/reasons/reason.ts';
+import {
+  listCandidates,
+  RESOLVER_LIBRARIES,
+  type StepOutcome,
+  searchListOf,
+} from '@portolan/server/reasons/search-walk.ts';
+import { findPod } from './client-pod.ts';
+import { KeptEvidence } from './kept-evidence.ts';
+import { joinEvidence, RawEvidence } from './raw-evidence.ts';
+import type { ExplainOrder } from './settings/control-order.ts';
+
+/** The server that is asked. */
+export interface ExplainedServer {
+  readonly engine: Pick<Engine, 'serverBlocks'>;
+  readonly plan: ServerPlan;
+  /** What the server waits for before it may deny names of the cluster; undefined: nothing. */
+  readonly missing: () => readonly string[] | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** What names of services look like in any cluster; behind `svc` is its domain. */
+const SERVICE_NAME = /^[^.]+\.[^.]+\.svc\.(.+\.)$/;
+
+/** The kinds of servers' states in which no answer is expected. */
+const SILENT_STATES: readonly string[] = ['down', 'silent'];
+const DEFAULT_NDOTS = 5;
+const DEFAULT_NAMESPACE = 'default';
+const DEFAULT_DOMAIN = 'cluster.local.';
+/** The most names of a search list. */
+const MAX_CANDIDATES = 33;
+
+interface AnswerSettings {
+  readonly asks: boolean;
+  /** Objects that the caller has read. */
+  readonly further?: RawEvidence | undefined;
+  readonly seen?: Pick<AnsweredStep, 'rcode' | 'outcome'> | undefined;
+  readonly look?: Look | undefined;
+}
+
+/** What tells the reason for an answer. */
+interface StepEvidence {
+  readonly key: NameKey;
+  readonly further: RawEvidence | undefined;
+  /** The answer; undefined: there is none. */
+  readonly message: Message | undefined;
+  readonly look: Look;
+}
+
+export class Explainer {
+  readonly #server: ExplainedServer;
+  readonly #evidence = new WeakMap<InspectedCluster['cluster'], KeptEvidence>();
+
+  constructor(server: ExplainedServer) {
+    this.#server = server;
+  }
+
+  /** @param objects of Kubernetes that the caller has read @throws NameError */
+  async explain(order: ExplainOrder, objects: readonly unknown[] = []): Promise<Explanation> {
+    const address = isIP(order.name) === 0 ? undefined : order.name;
+    const name = address === undefined ? order.name : reverseName(address);
+    const client = this.#clientOf(order, objects);
+    const settings = address === undefined ? client : { search: [], ndots: 0 };
+    const types = address === undefined ? order.types : ['PTR'];
+    const further = objects.length === 0 ? undefined : new RawEvidence(objects);
+    const names = new Set(RESOLVER_LIBRARIES.flatMap((library) => listCandidates(name, settings, library)));
+    const answers: AnsweredStep[] = [];
+    for (const candidate of [...names].slice(0, MAX_CANDIDATES))
+      for (const type of types)
+        answers.push(await this.#answer(candidate, type, client, { asks: order.asks, further }));
+    const walk = conclude(name, settings, answers, order.resolver);
+    return {
+      apiVersion: EXPLANATION_VERSION,
+      kind: 'Explanation',
+      at: new Date(this.#server.clock.now()).toISOString(),
+      question: { name: order.name, types, resolver: order.resolver },
+      client,
+      verdict: walk.verdict,
+      steps: walk.steps,
+      otherResolvers: compareLibraries(name, settings, answers, order.resolver),
+      upstreams: this.#upstreamsOf(walk.steps.filter(({ isReached }) => isReached)),
+      remedies: remediesOf(name, walk),
+      notChecked: notChecked(answers, further),
+    };
+  }
+
+  /**
+   * Answers one question without asking upstream.
+   *
+   * @param seen the answer that a client got, if upstream servers would have to be asked now
+   * @param look notes the way of the query
+   * @throws NameError
+   */
+  lookUp(
+    name: string,
+    type: string,
+    address: string | undefined,
+    seen?: Pick<AnsweredStep, 'rcode' | 'outcome'>,
+    look?: Look,
+  ): Promise<AnsweredStep> {
+    const client = { address, namespace: DEFAULT_NAMESPACE, search: [], ndots: 0, source: 'given' } as const;
+    return this.#answer(parseName(name), type, client, { asks: false, seen, look });
+  }
+
+  /** What the server keeps of its first cluster. */
+  get evidence(): ClusterEvidence | undefined {
+    const [first] = this.#clusters();
+    return first && this.#keptOf(first.cluster);
+  }
+
+  /** The apex of the cluster's zone. A server without objects, such as a node cache, forwards it: a zone of its blocks. */
+  get domain(): string {
+    const [own] = this.#clusters();
+    if (own !== undefined) return own.cluster.names.apexes[0] ?? DEFAULT_DOMAIN;
+    const zones = this.#server.plan.engine.groups.flatMap(({ sites }) => sites.map(({ zone }) => zone));
+    if (zones.includes(DEFAULT_DOMAIN as NameKey)) return DEFAULT_DOMAIN;
+    return zones.find((zone) => zone !== '.' && !zone.endsWith('.arpa.')) ?? DEFAULT_DOMAIN;
+  }
+
+  #clientOf(order: ExplainOrder, objects: readonly unknown[]): ExplainedClient {
+    const pod = findPod(order, objects);
+    const namespace = order.namespace ?? pod?.namespace ?? DEFAULT_NAMESPACE;
+    const isKnown = order.namespace !== undefined || pod !== undefined;
+    const ofCluster = searchListOf(namespace, this.domain);
+    const ofPod = pod?.isolated === true ? pod.search : [...ofCluster, ...(pod?.search ?? [])];
+    return {
+      address: order.from ?? pod?.address,
+      namespace,
+      search: order.search ?? ofPod,
+      ndots: order.ndots ?? pod?.ndots ?? DEFAULT_NDOTS,
+      source: order.search !== undefined ? 'given' : isKnown ? 'pod' : 'assumed',
+    };
+  }
+
+  async #answer(
+    name: string,
+    type: string,
+    client: ExplainedClient,
+    { asks, further, seen, look = new Look() }: AnswerSettings,
+  ): Promise<AnsweredStep> {
+    const key = toKey(parseName(name));
+    const message = await this.#send(key, type, { ...clientFrom(client), look });
+    const { open, entry } = look;
+    if (open !== undefined && entry === undefined) {
+      if (open.servers.length === 0)
+        return this.#withReason(stepOf(name, type, look, undefined), failureOf(open.problem));
+      const { servers } = open;
+      if (seen !== undefined) {
+        const step = {
+          ...stepOf(name, type, look, undefined),
+          ...seen,
+          source: 'upstream',
+          servers,
+        } as const;
+        return this.#explained(step, { key, further, message: undefined, look });
+      }
+      if (!asks) return this.#notAsked(stepOf(name, type, look, undefined), open.servers);
+      const reply = await this.#send(key, type, clientFrom(client));
+      const asked = { ...stepOf(name, type, look, reply), source: 'upstream', servers } as const;
+      return this.#explained(asked, { key, further, message: reply, look });
+    }
+    return this.#explained(stepOf(name, type, look, message), { key, further, message, look });
+  }
+
+  /** A name that no server can answer now fails; any other is not known. */
+  #notAsked(step: AnsweredStep, servers: readonly string[]): AnsweredStep {
+    const silent = this.#statistics().filter(
+      ({ upstream, state }) => servers.includes(upstream) && SILENT_STATES.includes(state.kind),
+    );
+    const found = { ...step, source: 'not-asked', servers } as const;
+    if (silent.length < servers.length) return { ...found, outcome: 'unknown', rcode: undefined };
+    const failing = { ...found, outcome: 'servfail', rcode: 'SERVFAIL' } as const;
+    return this.#withReason(failing, { kind: 'upstream-unreachable', servers });
+  }
+
+  #explained(step: AnsweredStep, evidence: StepEvidence): AnsweredStep {
+    if (step.outcome === 'answer') return step;
+    return this.#withReason(step, this.#reasonOf(step, evidence));
+  }
+
+  #withReason(step: AnsweredStep, reason: Reason | undefined): AnsweredStep {
+    if (reason === undefined) return step;
+    const near = 'near' in reason && reason.near.length > 0 ? { near: reason.near } : {};
+    const outcome = step.outcome === 'unknown' ? 'servfail' : step.outcome;
+    return { ...step, outcome, reason, sentence: describeReason(reason), ...near };
+  }
+
+  #reasonOf(step: AnsweredStep, { key, further, message, look }: StepEvidence): Reason | undefined {
+    const last = look.steps.at(-1);
+    const { source, plugin, rcode = '', zone, age, left } = step;
+    const cluster = this.#clusterOf(key);
+    const foreign = this.#foreignDomainOf(key);
+    if (foreign !== undefined && source !== 'local')
+      return { kind: 'foreign-cluster-domain', domain: foreign, served: this.domain };
+    const isAlias = message?.answers.some(({ data }) => data.kind === 'CNAME') === true;
+    if (cluster !== undefined && (source === 'cluster' || isAlias || plugin === undefined))
+      return this.#clusterReason(cluster, key, step.type, step.outcome === 'nodata', further);
+    if (cluster === undefined && further !== undefined && rcode !== 'SERVFAIL' && this.#isOfCluster(key))
+      return findClusterReason({
+        labels: labelsBelow(key, this.domain),
+        type: step.type,
+        isNoData: step.outcome === 'nodata',
+        zone: { ...ANY_ZONE, domain: this.domain },
+        evidence: further,
+      });
+    if (source === 'upstream' || source === 'cache' || source === 'stale')
+      return this.#upstreamReason(step, { rcode: step.outcome === 'nodata' ? 'NODATA' : rcode, age, left });
+    if (last?.explainedBy === 'loop' && rcode === 'SERVFAIL')
+      return { kind: 'forwarding-loop', servers: [`those that zone "${zone}" is forwarded to`] };
+    if (zone === undefined) return { kind: 'not-forwarded', detail: 'no server block has a zone for it' };
+    if (rcode === 'REFUSED')
+      return plugin === undefined || last?.isForwarder === true
+        ? { kind: 'not-forwarded', detail: 'no plugin of its server block answers it' }
+        : { kind: 'blocked', plugin };
+    return plugin === undefined ? undefined : { kind: 'denied-locally', plugin };
+  }
+
+  #upstreamReason(
+    { source, servers = [] }: AnsweredStep,
+    { rcode, age, left }: Omit<Extract<Reason, { kind: 'upstream-said' }>, 'kind'>,
+  ): Reason {
+    const all = this.#statistics().filter(({ upstream }) => servers.includes(upstream));
+    if (source === 'upstream' && rcode === 'SERVFAIL' && all.length > 0) {
+      const silent = all.filter(
+        ({ state }) => SILENT_STATES.includes(state.kind) || state.kind === 'failing',
+      );
+      if (silent.length === all.length)
+        return { kind: 'upstream-unreachable', servers: silent.map(({ upstream }) => upstream) };
+    }
+    return { kind: 'upstream-said', rcode, age, left };
+  }
+
+  #clusterReason(
+    { cluster, status, rules }: InspectedCluster,
+    key: NameKey,
+    type: string,
+    isNoData: boolean,
+    further: ClusterEvidence | undefined,
+  ): Reason {
+    const [domain = key] = cluster.names.apexes;
+    const labels = labelsBelow(key, domain);
+    const missing = cluster.isKnown ? undefined : (status?.reasons ?? this.#server.missing() ?? []);
+    const { pods, namespaces, ignoresEmptyServices } = rules;
+    const zone: ClusterZoneEvidence = {
+      domain,
+      missing,
+      pods,
+      isExcluded: (namespace) => namespaces.length > 0 && !namespaces.includes(namespace),
+      ignoresEmptyServices,
+    };
+    const kept = this.#keptOf(cluster);
+    const evidence = further === undefined ? kept : joinEvidence(kept, further);
+    return findClusterReason({ labels, type, isNoData, zone, evidence });
+  }
+
+  #keptOf(cluster: InspectedCluster['cluster']): KeptEvidence {
+    const found = this.#evidence.get(cluster) ?? new KeptEvidence(cluster);
+    this.#evidence.set(cluster, found);
+    return found;
+  }
+
+  /** The cluster that a name belongs to; names of reverse zones belong to none. */
+  #clusterOf(key: NameKey): InspectedCluster | undefined {
+    return this.#clusters().find(({ cluster }) => {
+      const [domain] = cluster.names.apexes;
+      return domain !== undefined && isWithin(key, domain);
+    });
+  }
+
+  #isOfCluster(key: NameKey): boolean {
+    return isWithin(key, this.domain as NameKey);
+  }
+
+  /** The domain of the other cluster that a name belongs to; undefined: it is not of such a form. */
+  #foreignDomainOf(key: NameKey): string | undefined {
+    if (this.#isOfCluster(key) || this.#clusterOf(key) !== undefined) return undefined;
+    return SERVICE_NAME.exec(key)?.[1];
+  }
+
+  #clusters(): readonly InspectedCluster[] {
+    return clustersIn(this.#server.engine.serverBlocks.inspect());
+  }
+
+  #statistics() {
+    const inspections = this.#server.engine.serverBlocks.inspect();
+    const forwarders = forwardersIn(inspections);
+    return forwarders.flatMap((forwarder) => forwarder.statistics().upstreams);
+  }
+
+  #upstreamsOf(steps: readonly AnsweredStep[]): readonly ExplainedUpstream[] {
+    const asked = new Set(steps.flatMap(({ servers = [] }) => servers));
+    return this.#statistics()
+      .filter(({ upstream }) => asked.has(upstream))
+      .map(({ upstream: server, state, stateAge, lastReplyAge }) => ({
+        server,
+        stateAge,
+        lastReplyAge,
+        state: state.kind,
+      }));
+  }
+
+  async #send(key: NameKey, type: string, client: Client): Promise<Message | undefined> {
+    const group = closestGroup(this.#server.plan.engine.groups, key);
+    const answer = this.#server.engine.serverBlocks.handleQueryOf(group?.server ?? '');
+    const response = await answer?.(writeQuery(key, type), client);
+    return response && decodeMessage(response);
+  }
+}
+
+/** The settings of a cluster that another server serves. */
+const ANY_ZONE: Omit<ClusterZoneEvidence, 'domain'> = {
+  missing: undefined,
+  pods: 'insecure',
+  isExcluded: () => false,
+  ignoresEmptyServices: false,
+};
+
+function labelsBelow(key: NameKey, domain: string): readonly string[] {
+  // The domain is the apex of a zone.
+  return splitLabels(key).slice(0, -splitLabels(domain as NameKey).length);
+}
+
+/** The group with the longest zone that a name is in. */
+export function closestGroup(groups: readonly GroupPlan[], key: NameKey): GroupPlan | undefined {
+  const lengthOf = (zone: NameKey) => (isWithin(key, zone) ? zone.length : -1);
+  const longest = ({ sites }: GroupPlan) => Math.max(...sites.map(({ zone }) => lengthOf(zone)));
+  return [...groups].sort((one, other) => longest(other) - longest(one))[0];
+}
+
+function clientFrom({ address = '127.0.0.1' }: Pick<ExplainedClient, 'address'>): Client {
+  // Over TCP, so that the answer is whole.
+  return { address, port: 0, transport: 'tcp' };
+}
+
+function writeQuery(name: NameKey, type: string): Uint8Array {
+  const header = {
+    id: 0,
+    response: false,
+    opcode: OPCODE.QUERY,
+    rcode: RCODE.NOERROR,
+    authoritative: false,
+    truncated: false,
+    recursionDesired: true,
+    recursionAvailable: false,
+    authenticData: false,
+    checkingDisabled: false,
+  };
+  const question = { name, type: typeOf(type) ?? 0, class: CLASS.IN };
+  const none = { answers: [], authorities: [], additionals: [] };
+  return encodeMessage({ header, questions: [question], ...none, edns: undefined });
+}
+
+function stepOf(name: string, type: string, look: Look, message: Message | undefined): AnsweredStep {
+  const plugin = look.steps.at(-1)?.handler;
+  const records = (message?.answers ?? []).map(({ data }) => `${data.kind} ${presentData(data)}`);
+  const addresses = (message?.answers ?? []).flatMap(({ data }) =>
+    data.kind === 'A' || data.kind === 'AAAA' ? presentData(data) : [],
+  );
+  const { entry, zone } = look;
+  return {
+    name,
+    type,
+    zone,
+    plugin,
+    records,
+    addresses,
+    rcode: message === undefined ? undefined : rcodeName(message.header.rcode),
+    outcome: message === undefined ? 'unknown' : outcomeOf(message, type),
+    source: sourceOf(look),
+    ...(entry && { age: entry.age, left: entry.left }),
+  };
+}
+
+function sourceOf({ steps, entry, zone }: Look): AnsweredStep['source'] {
+  if (entry !== undefined) return entry.left > 0 ? 'cache' : 'stale';
+  if (zone === undefined) return 'nothing';
+  const last = steps.at(-1);
+  if (last?.explainedBy === 'cluster') return 'cluster';
+  return last === undefined ? 'nothing' : 'local';
+}
+
+function outcomeOf({ header, answers }: Message, type: string): StepOutcome {
+  if (header.rcode === RCODE.NXDOMAIN) return 'nxdomain';
+  if (header.rcode === RCODE.REFUSED) return 'refused';
+  if (header.rcode !== RCODE.NOERROR) return 'servfail';
+  return answers.some(({ data }) => data.kind === type || type === 'ANY') ? 'answer' : 'nodata';
+}
+
+function failureOf(problem: string | undefined): Reason {
+  return problem?.includes(':') === true
+    ? { kind: 'forwarding-loop', servers: problem.split(', ') }
+    : { kind: 'not-forwarded', detail: problem ?? 'no server is configured for it' };
+}
+
+function notChecked(answers: readonly AnsweredStep[], further: RawEvidence | undefined): readonly string[] {
+  const kinds = new Set(answers.map(({ reason }) => reason?.kind));
+  const needsObjects = kinds.has('no-endpoints') || kinds.has('no-such-endpoint');
+  if (!needsObjects || further?.hasPods === true) return [];
+  return [
+    further === undefined
+      ? 'selectors: this server keeps none. Give them with --evidence'
+      : 'selectors: the evidence has no pods',
+  ];
+}
