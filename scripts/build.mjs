@@ -56,7 +56,7 @@ async function readCommands() {
   const setup = ({ onResolve }) =>
     onResolve({ filter: /^\./ }, ({ kind }) => (kind === 'dynamic-import' ? { external: true } : undefined));
   const { outputFiles } = await build({
-    entryPoints: ['src/cli/command-table.ts'],
+    entryPoints: ['packages/cli/src/command-table.ts'],
     bundle: true,
     alias: { '@portolan/plugin': CONTRACT },
     write: false,
@@ -71,9 +71,9 @@ async function readCommands() {
 /** Modules with state of the process, which must be there once: a file of their own, whatever loads them. */
 const SHARED = ['signals', 'outputs', 'early-ports', 'first-reader', 'cached-bundle'];
 const FOLDERS = ['.', 'process', 'programs', 'servers', 'tools'];
-/** The source of a module of `dist/` with the same name; undefined: it is not in `src/cli/`. */
+/** The source of a module of `dist/` with the same name; undefined: it is not in `packages/cli/src/`. */
 const sourceOf = (name) =>
-  FOLDERS.map((folder) => `src/cli/${folder}/${name}.ts`).find((path) => existsSync(path));
+  FOLDERS.map((folder) => `packages/cli/src/${folder}/${name}.ts`).find((path) => existsSync(path));
 /** Commands with a bundle of their own, by its name; their modules have their names. All others are in that of the entry. */
 const commands = await readCommands();
 /** Each built by itself, split: modules by their names in `dist/`. */
@@ -140,7 +140,7 @@ function buildSplit(entryPoints) {
   });
 }
 
-/** Writes `NAME.cjs`, and a module for each of `modules` that loads it, as `src/cli/process/cached-bundle.ts` expects them. */
+/** Writes `NAME.cjs`, and a module for each of `modules` that loads it, as `packages/cli/src/process/cached-bundle.ts` expects them. */
 async function buildCached(name, modules) {
   const contents = Object.values(modules)
     .map((path) => `export * from './${path}';`)

@@ -1,5 +1,5 @@
 // Writes V8's code caches into a folder of built code: runs each server there until it answers, and lets it end, when each thread
-// writes the code that it has compiled. `src/cli/process/cached-bundle.ts` reads them.
+// writes the code that it has compiled. `packages/cli/src/process/cached-bundle.ts` reads them.
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

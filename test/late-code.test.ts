@@ -22,7 +22,7 @@ const LATE: readonly (readonly [command: string, late: readonly string[]])[] = [
   ['node-cache', [...PACKAGES, ...OF_CLUSTERS]],
 ];
 
-const entryOf = (command: string) => `src/cli/servers/${command}.ts`;
+const entryOf = (command: string) => `packages/cli/src/servers/${command}.ts`;
 let inputs: Metafile['inputs'] = {};
 
 beforeAll(async () => {

@@ -53,7 +53,7 @@ process.stdout.write(`${JSON.stringify({ url: double.url, control: `http://127.0
 
 process.stdin.on('end', () => void end()).resume();
 
-/** Not by `process.exit()`, which may hang (see src/cli/portolan.ts). */
+/** Not by `process.exit()`, which may hang (see packages/cli/src/portolan.ts). */
 async function end(): Promise<void> {
   control.close();
   control.closeAllConnections();

@@ -2,6 +2,9 @@
  * The arguments of every container, parsed by the programs' own parsers, to find mistakes in manifests here and not in a cluster.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { addOptions } from '@portolan/cli/grammar/options.ts';
+import { resolveAlias } from '@portolan/cli/program-aliases.ts';
+import { createProcessSources } from '@portolan/cli/servers/dnsmasq-sources.ts';
 import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
 import { readKubeDnsFlags } from '@portolan/frontends/kube-dns/settings/kube-dns-flags.ts';
 import { readNannyFlags } from '@portolan/frontends/kube-dns/settings/nanny-flags.ts';
@@ -13,9 +16,6 @@ import { readSidecarFlags } from '@portolan/server/settings/sidecar/sidecar-flag
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { addOptions } from '../../src/cli/grammar/options.ts';
-import { resolveAlias } from '../../src/cli/program-aliases.ts';
-import { createProcessSources } from '../../src/cli/servers/dnsmasq-sources.ts';
 import { type Container, containersOf, FOLDERS, readDeployment, readLayout } from './manifests.ts';
 import { type Kustomization, patchDeployment } from './patches.ts';
 import { KubernetesSchemas } from './schema.ts';

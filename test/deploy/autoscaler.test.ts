@@ -2,6 +2,8 @@
  * The manifests of the autoscaler: ours, and the addon of Kubernetes with our image.
  */
 import { readFileSync } from 'node:fs';
+import { resolveAlias } from '@portolan/cli/program-aliases.ts';
+import { printManifests } from '@portolan/cli/tools/print-manifests.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { readKustomization } from '@portolan/ops/manifests/layout-files.ts';
@@ -9,8 +11,6 @@ import { planFromManifestsFlags } from '@portolan/ops/manifests/settings/manifes
 import { readAutoscalerFlags } from '@portolan/server/settings/autoscaler/autoscaler-flags.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { resolveAlias } from '../../src/cli/program-aliases.ts';
-import { printManifests } from '../../src/cli/tools/print-manifests.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { findUnused, readRules, userOf } from '../api-server/rbac.ts';
 import { replicasOf } from '../api-server/scale.ts';

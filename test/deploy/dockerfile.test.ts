@@ -2,10 +2,10 @@
  * Checks of the Dockerfile that need no build.
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { resolveAlias } from '@portolan/cli/program-aliases.ts';
 import { Dockerfile } from '@portolan/ops/image/dockerfile.ts';
 import { IMAGE_TARGETS } from '@portolan/ops/image/settings/image-flags.ts';
 import { describe, expect, it } from 'vitest';
-import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { containersOf } from './manifests.ts';
 
 const dockerfile = new Dockerfile(readFileSync('Dockerfile', 'utf8'));

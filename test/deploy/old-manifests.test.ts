@@ -3,14 +3,14 @@
  *
  * The program name is the entrypoint of the old image, which our image also has.
  */
+import { resolveAlias } from '@portolan/cli/program-aliases.ts';
+import { createProcessSources } from '@portolan/cli/servers/dnsmasq-sources.ts';
 import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
 import { readKubeDnsFlags } from '@portolan/frontends/kube-dns/settings/kube-dns-flags.ts';
 import { readNannyFlags } from '@portolan/frontends/kube-dns/settings/nanny-flags.ts';
 import { readHealthzFlags } from '@portolan/ops/healthz/settings/healthz-flags.ts';
 import { readSidecarFlags } from '@portolan/server/settings/sidecar/sidecar-flags.ts';
 import { describe, expect, it } from 'vitest';
-import { resolveAlias } from '../../src/cli/program-aliases.ts';
-import { createProcessSources } from '../../src/cli/servers/dnsmasq-sources.ts';
 
 const ZONES = ['--server=/cluster.local/127.0.0.1#10053', '--server=/in-addr.arpa/127.0.0.1#10053'];
 const NANNY = ['-v=2', '-configDir=/etc/k8s/dns/dnsmasq-nanny', '-restartDnsmasq=true'];

@@ -2,12 +2,12 @@
  * Our manifests keep everything that clients, probes and Prometheus use of the manifests of CoreDNS (coredns/deployment, and the
  * addon of Kubernetes) and of NodeLocal DNSCache (the addon of Kubernetes).
  */
+import { resolveAlias } from '@portolan/cli/program-aliases.ts';
 import { readCorefile } from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import { readNodeCacheFlags } from '@portolan/frontends/node-cache/settings/node-cache-flags.ts';
 import { renderCorefile } from '@portolan/frontends/node-cache/settings/render-corefile.ts';
 import type { Layout } from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import { describe, expect, it } from 'vitest';
-import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { type Container, dnsPorts, IMAGE, type Manifest, readLayout } from './manifests.ts';
 
 const NODE_LOCAL = [

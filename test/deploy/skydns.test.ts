@@ -1,12 +1,12 @@
 /**
  * The pod of etcd, kube2sky, SkyDNS and exechealthz: its interface to clients and probes, and its accepted arguments.
  */
+import { resolveAlias } from '@portolan/cli/program-aliases.ts';
 import { readSkyDnsFlags } from '@portolan/frontends/skydns/settings/skydns-flags.ts';
 import { readSettings } from '@portolan/frontends/skydns/settings/skydns-settings.ts';
 import { readHealthzFlags } from '@portolan/ops/healthz/settings/healthz-flags.ts';
 import { readKube2SkyFlags } from '@portolan/ops/kube2sky/settings/kube2sky-flags.ts';
 import { describe, expect, it } from 'vitest';
-import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { type Container, containersOf, dnsPorts, IMAGE, readDeployment } from './manifests.ts';
 
 function container(name: string): Container {

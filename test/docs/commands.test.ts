@@ -3,10 +3,10 @@
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { COMMANDS } from '@portolan/cli/command-table.ts';
+import { describeCommands, shownFlagsOf } from '@portolan/cli/tools/described-command.ts';
 import { allOptions } from '@portolan/frontends/dnsmasq/settings/option-table.ts';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/command-table.ts';
-import { describeCommands, shownFlagsOf } from '../../src/cli/tools/described-command.ts';
 import { listPages, readCommands, readShellBlocks } from './shell-blocks.ts';
 
 const PAGES = listPages();

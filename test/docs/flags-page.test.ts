@@ -3,15 +3,15 @@
  * `<!-- flags: COMMAND[, GROUP] -->` and `<!-- end of flags -->` is generated from the tables by `npm run docs`.
  */
 import { readFileSync } from 'node:fs';
-import type { Flag } from '@portolan/server/settings/flags/flag.ts';
-import { markdownTable } from '@portolan/server/settings/flags/flag-text.ts';
-import { expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/command-table.ts';
+import { COMMANDS } from '@portolan/cli/command-table.ts';
 import {
   type DescribedCommand,
   describeCommands,
   ownFlagsOf,
-} from '../../src/cli/tools/described-command.ts';
+} from '@portolan/cli/tools/described-command.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
+import { markdownTable } from '@portolan/server/settings/flags/flag-text.ts';
+import { expect, it } from 'vitest';
 
 const PAGE = 'docs/reference/flags.md';
 const BLOCK = /<!-- flags: ([^,>]+?)(?:, ([^>]+?))? -->\n[\s\S]*?<!-- end of flags -->/g;

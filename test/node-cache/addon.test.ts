@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { resolveAlias } from '@portolan/cli/program-aliases.ts';
 import { expect, it } from 'vitest';
-import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { type Container, type DeploymentManifest, type Manifest, readLayout } from '../deploy/manifests.ts';
 import { type Program, runPortolan } from '../support/portolan.ts';
 import { readRecording } from '../support/recordings.ts';

@@ -3,11 +3,11 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { COMMANDS } from '@portolan/cli/command-table.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { COMMANDS } from '../../src/cli/command-table.ts';
 import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { afterFile } from '../support/after-file.ts';
 import { socketOf } from '../support/control.ts';

@@ -2,11 +2,11 @@
  * Completions, the man page and systemd units: they have all flags, and the programs that read them accept them.
  */
 import { spawnSync } from 'node:child_process';
+import { COMMANDS } from '@portolan/cli/command-table.ts';
+import { completionScript, SHELLS, type Shell } from '@portolan/cli/tools/completion.ts';
+import { describeCommands } from '@portolan/cli/tools/described-command.ts';
+import { manPage } from '@portolan/cli/tools/man-page.ts';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/command-table.ts';
-import { completionScript, SHELLS, type Shell } from '../../src/cli/tools/completion.ts';
-import { describeCommands } from '../../src/cli/tools/described-command.ts';
-import { manPage } from '../../src/cli/tools/man-page.ts';
 import { runPortolan } from '../support/portolan.ts';
 import { describeWithTool, itWithTool } from '../support/tools.ts';
 

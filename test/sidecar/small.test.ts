@@ -18,7 +18,7 @@ function loadedBy(path: string, seen = new Set<string>()): ReadonlySet<string> {
   return seen;
 }
 
-it.each(['src/cli/programs/sidecar.ts', 'src/cli/programs/healthz.ts'])(
+it.each(['packages/cli/src/programs/sidecar.ts', 'packages/cli/src/programs/healthz.ts'])(
   '%s loads no server and no package',
   (command) => {
     const loaded = [...loadedBy(command)];
@@ -31,7 +31,7 @@ it.each(['src/cli/programs/sidecar.ts', 'src/cli/programs/healthz.ts'])(
 );
 
 it('the autoscaler loads no server and no package', () => {
-  const loaded = [...loadedBy('src/cli/programs/autoscaler.ts')];
+  const loaded = [...loadedBy('packages/cli/src/programs/autoscaler.ts')];
   expect(loaded.length).toBeGreaterThan(50);
   expect(loaded.filter((each) => !each.startsWith('src/') && !each.startsWith('node:'))).toEqual([]);
   const layers = loaded.filter((each) => each.startsWith('src/')).map((each) => each.split('/')[1]);
@@ -40,10 +40,10 @@ it('the autoscaler loads no server and no package', () => {
 });
 
 it('the program reads no command that it does not run', () => {
-  expect([...loadedBy('src/cli/program.ts')].toSorted()).toEqual(
+  expect([...loadedBy('packages/cli/src/program.ts')].toSorted()).toEqual(
     [
       ...['command-table', 'process/first-reader', 'process/outputs', 'program'].map(
-        (name) => `src/cli/${name}.ts`,
+        (name) => `packages/cli/src/${name}.ts`,
       ),
       'packages/kernel/src/base/describe-error.ts',
       'packages/kernel/src/listen/reader-threads.ts',
@@ -54,10 +54,10 @@ it('the program reads no command that it does not run', () => {
 
 it('the servers load the code for proxies, YAML and TLS late', () => {
   for (const command of ['kube-dns', 'serve', 'dnsmasq-nanny']) {
-    const loaded = loadedBy(`src/cli/servers/${command}.ts`);
+    const loaded = loadedBy(`packages/cli/src/servers/${command}.ts`);
     expect(loaded.size).toBeGreaterThan(100);
     for (const late of ['socks-proxy-agent', 'https-proxy-agent', 'yaml', 'koffi'])
       expect(loaded).not.toContain(late);
   }
-  expect(loadedBy('src/cli/servers/dnsmasq-nanny.ts')).not.toContain('node:tls');
+  expect(loadedBy('packages/cli/src/servers/dnsmasq-nanny.ts')).not.toContain('node:tls');
 });

@@ -2,6 +2,7 @@
  * `portolan preflight` over the API server double, which has the objects of each original: what it says of them as they are, and of
  * each trap.
  */
+import { createProcessSources } from '@portolan/cli/servers/dnsmasq-sources.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { RestClient } from '@portolan/kubernetes/api/rest/rest-client.ts';
@@ -12,7 +13,6 @@ import type { OriginalName } from '@portolan/ops/preflight/settings/originals.ts
 import { planFromPreflightFlags } from '@portolan/ops/preflight/settings/preflight-flags.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createProcessSources } from '../../src/cli/servers/dnsmasq-sources.ts';
 import type { AccessRule } from '../api-server/access.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import { servedByDefault } from '../api-server/catalog.ts';

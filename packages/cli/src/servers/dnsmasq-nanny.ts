@@ -1,7 +1,6 @@
 /**
  * `portolan dnsmasq-nanny`: replaces dnsmasq-nanny and its dnsmasq in one process.
  */
-
 import { Nanny } from '@portolan/frontends/dnsmasq/run/nanny.ts';
 import { readArguments } from '@portolan/frontends/dnsmasq/settings/arguments.ts';
 import type { DnsmasqPlan } from '@portolan/frontends/dnsmasq/settings/dnsmasq-plan.ts';

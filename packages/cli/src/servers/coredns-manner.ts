@@ -1,7 +1,6 @@
 /**
  * How a server with a Corefile behaves as a process: CoreDNS's words, banner, pid file, signals and exit codes.
  */
-
 import { COREDNS_VERSION } from '@portolan/corefile/coredns-version.ts';
 import type { ServerBlock } from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import { startLines } from '@portolan/frontends/coredns/settings/start-lines.ts';

@@ -1,7 +1,6 @@
 /**
  * `portolan swap`: puts Portolan in the place of the DNS program that runs in a cluster, or goes back.
  */
-
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { ItemFault } from '@portolan/kernel/base/item-fence.ts';

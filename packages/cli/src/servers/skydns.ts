@@ -1,7 +1,6 @@
 /**
  * `portolan skydns`: the command line and the environment of SkyDNS.
  */
-
 import { EtcdPlugin } from '@portolan/etcd/plugins/etcd/etcd-plugin.ts';
 import { ConfigKeyError, readConfigKey } from '@portolan/frontends/skydns/run/config-key.ts';
 import { SkyDnsFrontEnd } from '@portolan/frontends/skydns/run/skydns-front-end.ts';

@@ -4,7 +4,6 @@
  * The order is dnsmasq's: read the options, open the log and the sockets, write the pid file, then drop root privileges. All steps that
  * need root come before.
  */
-
 import { type DnsmasqLog, openDnsmasqLog } from '@portolan/frontends/dnsmasq/run/dnsmasq-log.ts';
 import {
   assumeIdentity,

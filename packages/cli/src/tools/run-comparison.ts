@@ -1,7 +1,6 @@
 /**
  * Runs a comparison until its questions end or a stop signal comes, and prints the report.
  */
-
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Answerer } from '@portolan/ops/compare/answerer.ts';
 import type { AskedQuestion } from '@portolan/ops/compare/asked-question.ts';

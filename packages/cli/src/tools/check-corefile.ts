@@ -1,7 +1,6 @@
 /**
  * Prints the problems and warnings of a Corefile, and the deviations that it meets.
  */
-
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import {
   describeCorefileProblem,

@@ -1,7 +1,6 @@
 /**
  * `portolan` without a known command: prints help or the version, and suggests the nearest command.
  */
-
 import { findNearest } from '@portolan/kernel/base/nearest.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { Command } from 'commander';

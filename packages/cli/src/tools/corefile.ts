@@ -3,7 +3,6 @@
  *
  * Each action is loaded late: the Corefile reader and its regular expressions would keep memory in a server.
  */
-
 import { CHECK_FLAGS, type CheckFlags } from '@portolan/frontends/coredns/settings/check-flags.ts';
 import {
   type CorefileExplainFlags,

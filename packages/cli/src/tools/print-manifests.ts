@@ -1,7 +1,6 @@
 /**
  * Renders the shipped manifests for a cluster.
  */
-
 import { fillIn } from '@portolan/ops/manifests/fill-in.ts';
 import { ManifestFileError, readKustomization } from '@portolan/ops/manifests/layout-files.ts';
 import { LAYOUT_FOLDERS, type ManifestsPlan } from '@portolan/ops/manifests/settings/manifests-flags.ts';

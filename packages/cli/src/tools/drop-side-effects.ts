@@ -1,7 +1,6 @@
 /**
  * Leaves out what a plan writes or sends beside answers, for commands that only compare.
  */
-
 import { portolan } from '@portolan/frontends/plugins/portolan/plugin.ts';
 import { findPluginOptions, usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
 import { mapUses } from '@portolan/kernel/plan/server-blocks-plan.ts';

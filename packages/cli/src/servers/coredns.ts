@@ -1,7 +1,6 @@
 /**
  * `portolan coredns`: CoreDNS's command line, with CoreDNS's start-up lines and exit codes.
  */
-
 import { type CoreDnsCommand, readCoreDnsFlags } from '@portolan/frontends/coredns/settings/coredns-flags.ts';
 import { listPlugins } from '@portolan/frontends/coredns/settings/plugin-order.ts';
 import { findDefaultDrain } from '@portolan/server/plan/drain.ts';

@@ -1,7 +1,6 @@
 /**
  * Makes the options of the command line parser from a table of flags.
  */
-
 import { type Flag, formOf } from '@portolan/server/settings/flags/flag.ts';
 import { rowOf } from '@portolan/server/settings/flags/flag-text.ts';
 import { type Command, Option } from 'commander';

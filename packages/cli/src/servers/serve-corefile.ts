@@ -1,7 +1,6 @@
 /**
  * Serves a Corefile, for `coredns` and for programs around it.
  */
-
 import { COREDNS_VERSION } from '@portolan/corefile/coredns-version.ts';
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '@portolan/corefile/syntax/findings.ts';

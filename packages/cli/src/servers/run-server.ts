@@ -1,7 +1,6 @@
 /**
  * Runs a server of `serve` or `kube-dns` until a stop signal.
  */
-
 import { ServeFrontEnd } from '@portolan/frontends/serve/run/serve-front-end.ts';
 import type { ServePlan } from '@portolan/frontends/serve/settings/plan.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';

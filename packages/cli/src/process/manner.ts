@@ -1,7 +1,6 @@
 /**
  * What a role does as a process in its own way, because users and supervisors of its original rely on it.
  */
-
 import type { ControlPlace } from '@portolan/server/observe/control/control-place.ts';
 import type { AdjustableLog } from '@portolan/server/observe/log.ts';
 import type { LogFormat } from '@portolan/server/plan/query-log-plan.ts';

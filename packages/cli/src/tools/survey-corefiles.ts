@@ -1,7 +1,6 @@
 /**
  * `portolan corefile survey`: prints what the Corefiles of folders use.
  */
-
 import { describeSurvey, surveyCorefiles } from '@portolan/frontends/coredns/settings/survey.ts';
 import { readOutput, type SurveyFlags } from '@portolan/frontends/coredns/settings/survey-flags.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';

@@ -1,7 +1,6 @@
 /**
  * `portolan node-cache`: replaces NodeLocal DNSCache's program, with its command line.
  */
-
 import { createCoreDnsLog } from '@portolan/frontends/coredns/run/coredns-log.ts';
 import { adaptBlocks } from '@portolan/frontends/node-cache/settings/node-cache-blocks.ts';
 import {

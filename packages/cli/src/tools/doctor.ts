@@ -1,7 +1,6 @@
 /**
  * `portolan doctor`: finds what is wrong with a running server and its cluster, or with a node.
  */
-
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { parseDuration } from '@portolan/kernel/base/duration.ts';
 import { DOCTOR_FLAGS, type DoctorFlags } from '@portolan/ops/control/settings/control-flags.ts';

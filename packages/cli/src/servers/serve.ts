@@ -1,7 +1,6 @@
 /**
  * `portolan serve`: the all-in-one server.
  */
-
 import type { ServePlan } from '@portolan/frontends/serve/settings/plan.ts';
 import { SERVE_FLAGS, type ServeFlags } from '@portolan/frontends/serve/settings/serve-flags.ts';
 import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';

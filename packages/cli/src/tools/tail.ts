@@ -1,7 +1,6 @@
 /**
  * `portolan tail`: shows the queries that a running server answers, one line each.
  */
-
 import { TAIL_FLAGS, type WatchFlags } from '@portolan/ops/control/settings/control-flags.ts';
 import type { WatchedQuery } from '@portolan/ops/control/watched-queries.ts';
 import type { Paint } from '@portolan/server/reasons/render-explanation.ts';

@@ -1,7 +1,6 @@
 /**
  * `portolan kube-dns`: replaces kube-dns, with its command line.
  */
-
 import {
   FURTHER_FLAGS,
   type GivenKubeDnsFlags,

@@ -1,7 +1,6 @@
 /**
  * Commands that commander parses: flags, help, exit codes.
  */
-
 import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { Command, CommanderError } from 'commander';

@@ -1,7 +1,6 @@
 /**
  * Checks whether a command would accept the given flags.
  */
-
 import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
 import { SERVE_FLAGS, type ServeFlags } from '@portolan/frontends/serve/settings/serve-flags.ts';
 import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';

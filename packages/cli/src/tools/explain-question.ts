@@ -2,7 +2,6 @@
  * `portolan corefile explain`: prints the server blocks and plugins that a question passes. It starts only `forward`, which finds its
  * servers, and asks none of them.
  */
-
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '@portolan/corefile/syntax/findings.ts';
 import { parseAddress } from '@portolan/dns/address.ts';
