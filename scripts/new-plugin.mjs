@@ -73,6 +73,4 @@ writeFileSync(join(folder, 'README.md'), readme);
 const [comment, ...rest] = readFileSync(list, 'utf8').split(/(?=^export )/m);
 const exported = [...rest, `export { ${name} } from './${name}/plugin.ts';\n`].toSorted();
 writeFileSync(list, comment + exported.join(''));
-console.log(
-  `Made packages/frontends/src/plugins/${name}/. Next: npm run docs, and the table of files in CONTRIBUTING.md.`,
-);
+console.log(`Made src/plugins/${name}/. Next: npm run docs, and the table of files in CONTRIBUTING.md.`);

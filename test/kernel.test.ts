@@ -44,7 +44,7 @@ it('compares no name of a plugin in the engine', () => {
 });
 
 it('compares no name of a plugin where servers run and explain', () => {
-  const plugins = new Set(readdirSync('packages/frontends/src/plugins'));
+  const plugins = new Set(readdirSync('src/plugins'));
   const folders = [
     'chain',
     'contract',

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Layout } from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { CHART_VALUES } from '../../src/roles/chart/values.ts';
+import { CHART_VALUES } from '../../scripts/generate/chart/values.ts';
 import { type Manifest, parseManifests, readLayout } from '../deploy/manifests.ts';
 import { KubernetesSchemas, RELEASES } from '../deploy/schema.ts';
 import { describeWithTool } from '../support/tools.ts';

@@ -3,15 +3,15 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { schemaFile, valuesFile, valuesTable } from '../../src/roles/chart/chart-files.ts';
-import { ALERTS } from '../../src/roles/monitoring/alerts.ts';
-import { DASHBOARDS, dashboardFile } from '../../src/roles/monitoring/dashboards.ts';
+import { schemaFile, valuesFile, valuesTable } from '../../scripts/generate/chart/chart-files.ts';
+import { ALERTS } from '../../scripts/generate/monitoring/alerts.ts';
+import { DASHBOARDS, dashboardFile } from '../../scripts/generate/monitoring/dashboards.ts';
 import {
   RUNBOOK_FOLDER,
   rulesFile,
   runbookIndex,
   runbookPage,
-} from '../../src/roles/monitoring/rules-file.ts';
+} from '../../scripts/generate/monitoring/rules-file.ts';
 
 const CHART = '../../deploy/chart';
 const README = 'deploy/chart/README.md';

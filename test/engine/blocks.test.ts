@@ -57,9 +57,9 @@ const PLANS: Readonly<Record<string, () => ServerPlan>> = {
 
 /** By folder, the file that defines its plugin. */
 const DEFINED: ReadonlyMap<string, string> = new Map(
-  readdirSync('packages/frontends/src/plugins', { withFileTypes: true })
+  readdirSync('src/plugins', { withFileTypes: true })
     .filter((each) => each.isDirectory())
-    .map(({ name }) => [name, readFileSync(`packages/frontends/src/plugins/${name}/plugin.ts`, 'utf8')]),
+    .map(({ name }) => [name, readFileSync(`src/plugins/${name}/plugin.ts`, 'utf8')]),
 );
 
 const PLACES: ReadonlySet<string> = new Set(Object.values(LOCAL_PLACES));
@@ -109,9 +109,7 @@ describe('the folders of plugins', () => {
   });
 
   it('say by README what each plugin does', () => {
-    const silent = [...DEFINED.keys()].filter(
-      (name) => !existsSync(`packages/frontends/src/plugins/${name}/README.md`),
-    );
+    const silent = [...DEFINED.keys()].filter((name) => !existsSync(`src/plugins/${name}/README.md`));
     expect(silent).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { copyFileSync } from 'node:fs';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { ALERTS } from '../../src/roles/monitoring/alerts.ts';
+import { ALERTS } from '../../scripts/generate/monitoring/alerts.ts';
 import { describeWithTool } from '../support/tools.ts';
 
 const RULES = 'deploy/chart/rules/portolan.rules.yaml';

@@ -7,9 +7,9 @@ import { NodeCacheMetrics } from '@portolan/frontends/node-cache/network/node-ca
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ALERTS, RECORDING_RULES } from '../../src/roles/monitoring/alerts.ts';
-import { DASHBOARDS } from '../../src/roles/monitoring/dashboards.ts';
-import { metricsScript } from '../../src/roles/monitoring/rules-file.ts';
+import { ALERTS, RECORDING_RULES } from '../../scripts/generate/monitoring/alerts.ts';
+import { DASHBOARDS } from '../../scripts/generate/monitoring/dashboards.ts';
+import { metricsScript } from '../../scripts/generate/monitoring/rules-file.ts';
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms, look, runPortolan, servePortolan } from '../support/portolan.ts';
 

@@ -43,7 +43,7 @@ describe.each([...SMALL])('%s of the program', (name, examples) => {
     const more = examples.length === 0 ? '' : `, api: 2, examples: ${JSON.stringify(examples)}`;
     await build({
       stdin: {
-        contents: `import { ${name} } from './packages/frontends/src/plugins/${name}/plugin.ts'; export default { ...${name}${more} };`,
+        contents: `import { ${name} } from './src/plugins/${name}/plugin.ts'; export default { ...${name}${more} };`,
         resolveDir: resolve('.'),
       },
       outfile,

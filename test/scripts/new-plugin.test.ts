@@ -10,7 +10,7 @@ const LIST = 'packages/frontends/src/plugins/plugins.ts';
 
 it('makes the folder of a plugin, and its line in the list, once', async () => {
   const { path } = await makeTemporaryFolder();
-  mkdirSync(join(path, 'packages/frontends/src/plugins'), { recursive: true });
+  mkdirSync(join(path, 'src/plugins'), { recursive: true });
   copyFileSync(LIST, join(path, LIST));
   const make = (name: string) => run(process.execPath, ['scripts/new-plugin.mjs', name, path]);
   await make('maintenance');
@@ -19,8 +19,7 @@ it('makes the folder of a plugin, and its line in the list, once', async () => {
   const own = "export { maintenance } from './maintenance/plugin.ts';";
   expect(lines.filter((line) => line !== own)).toEqual(before);
   expect(lines.filter((line) => line === own)).toHaveLength(1);
-  const made = (file: string) =>
-    readFileSync(join(path, 'packages/frontends/src/plugins/maintenance', file), 'utf8');
+  const made = (file: string) => readFileSync(join(path, 'src/plugins/maintenance', file), 'utf8');
   expect(made('plugin.ts')).toContain("= definePlugin({\n  name: 'maintenance',");
   expect(made('maintenance.test.ts')).toContain("from './plugin.ts'");
   expect(made('README.md')).toMatch(/^# maintenance\n/);

@@ -19,7 +19,7 @@ export function rulesFile(): string {
       annotations: { summary, description: meaning, runbook: `${RUNBOOK_FOLDER}/${name}.md` },
     })),
   ];
-  const comment = '# Made from src/roles/monitoring/alerts.ts by `npm run docs`.\n';
+  const comment = '# Made from scripts/generate/monitoring/alerts.ts by `npm run docs`.\n';
   return comment + stringify({ groups: [{ name: 'portolan', rules }] }, { lineWidth: 0 });
 }
 

@@ -25,7 +25,7 @@ function treeOf(values: readonly ChartValue[]): Branch {
 
 /** values.yaml, with the text of each value before it. */
 export function valuesFile(): string {
-  const lines = ['# Made from src/roles/chart/values.ts by `npm run docs`.'];
+  const lines = ['# Made from scripts/generate/chart/values.ts by `npm run docs`.'];
   writeBranch(treeOf(CHART_VALUES), '', lines);
   return `${lines.join('\n')}\n`;
 }
