@@ -33,8 +33,8 @@ const FIRST_META_TYPE = 128;
 export interface PublishedAnswersDependencies {
   readonly table: TableWriter;
   readonly log: Log;
-  /** Those of the block, in order; empty until it is complete. */
-  readonly handlers: () => readonly Handler[];
+  /** Its handlers are in order; there are none until it is complete. No function: plugins would keep what is in its scope. */
+  readonly block: { readonly handlers: readonly Handler[] };
 }
 
 /** The service of one plugin: what it publishes ends with it. */
@@ -181,7 +181,7 @@ export class PublishedAnswers implements NamePublication {
 
   /** @returns undefined for too many names */
   #compile(answers: Iterable<PublishedAnswer>): ReadonlyMap<NameKey, AnswersByType> | undefined {
-    const handlers = this.#dependencies.handlers();
+    const handlers = this.#dependencies.block.handlers;
     const place = handlers.findIndex(({ publishes }) => publishes === this);
     if (place < 0) throw new Error('no handler publishes it yet: call replace in start or later');
     const caches = handlers.slice(0, place).filter(({ role }) => role === 'cache');

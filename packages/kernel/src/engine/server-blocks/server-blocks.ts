@@ -364,7 +364,7 @@ export class ServerBlocks {
     const made: MadeBlock = { plugins: [], handlers: [], chain: UNMADE };
     const context = this.#contextOf(plan, server, made);
     const { services: offered, table, clock, log } = this.#dependencies;
-    const publications = offerPublications({ table, log, handlers: () => made.handlers });
+    const publications = offerPublications({ table, log, block: made });
     plan.plugins.forEach((each, place) => {
       const { name } = each;
       const services = new UsedServices([...offered, publications], { name, clock, log });
