@@ -20,9 +20,8 @@ FROM ${NODE} AS node
 # The npm package, as `npm pack` makes it.
 FROM --platform=$BUILDPLATFORM ${NODE} AS package
 WORKDIR /build
-COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
+RUN npm ci --ignore-scripts --no-audit --no-fund
 RUN npm pack --silent && mkdir /package && tar --extract --strip-components=1 --directory=/package --file=portolan-*.tgz
 
 # Layers are folders in /layers. `portolan image` makes them with the same script, and the images from the statements below.

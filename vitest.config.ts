@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /** Options of both projects and of the soak suite. */
@@ -8,14 +7,6 @@ export const sharedOptions = {
   // Only a test that fails takes so long; a machine that is busy with other work makes all of them slow.
   testTimeout: 60_000,
   hookTimeout: 60_000,
-};
-
-/** The contract of plugins, which plugins and the engine import by its name. */
-export const resolution = {
-  alias: {
-    '@portolan/plugin/conformance': resolve('packages/plugin/conformance.js'),
-    '@portolan/plugin': resolve('packages/plugin/index.js'),
-  },
 };
 
 /** Files of the soak suite: those that take the whole machine, or tens of seconds for faults and outages. */
@@ -111,16 +102,14 @@ export default defineConfig({
     projects: [
       // Unit tests share one module graph, which takes a third of the processor time of one graph for each file.
       {
-        resolve: resolution,
         test: {
           ...sharedOptions,
           name: 'unit',
-          include: ['src/**/*.test.ts', 'packages/*/src/**/*.test.ts'],
+          include: ['packages/*/src/**/*.test.ts'],
           isolate: false,
         },
       },
       {
-        resolve: resolution,
         test: {
           ...sharedOptions,
           name: 'scenarios',

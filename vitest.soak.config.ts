@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { resolution, sharedOptions, soakFiles } from './vitest.config.ts';
+import { sharedOptions, soakFiles } from './vitest.config.ts';
 
 /** Files that take the whole machine, or measure what comes of it. */
 const ALONE = [
@@ -36,7 +36,6 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       {
-        resolve: resolution,
         test: {
           ...sharedOptions,
           name: 'beside others',
@@ -48,7 +47,6 @@ export default defineConfig({
         },
       },
       {
-        resolve: resolution,
         test: {
           ...sharedOptions,
           name: 'alone',

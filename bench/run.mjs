@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { workspaces } from '../scripts/workspaces.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const modules = [
@@ -33,11 +34,11 @@ await build({
   outdir: folder,
   outExtension: { '.js': '.mjs' },
   bundle: true,
-  alias: { '@portolan/plugin': join(root, 'packages/plugin/index.js') },
   platform: 'node',
   target: 'node20',
   format: 'esm',
   packages: 'external',
+  plugins: [workspaces],
 });
 const { main } = await import(pathToFileURL(join(folder, 'main.mjs')).href);
 process.exitCode = await main(process.argv.slice(2), { root, folder });

@@ -1,6 +1,6 @@
-// Builds dist/: the one entry, the code of the threads, and a bundle for each kind of server, loaded when it runs. The
-// entry is split off, so that signal handlers stand before anything large is read. Code that several servers use is in each of their bundles: to load a few
-// large files takes less time than the many small ones that all of them could share. White space is left out, which makes a fourth
+// Builds dist/: the one entry, the code of the threads, and a bundle for all servers, loaded when one runs. The entry is split off, so
+// that signal handlers stand before anything large is read. Modules of the bundle run when a server needs them: to load one large file
+// takes less time than many small ones. White space is left out, which makes a fourth
 // of the code; names stay, for stack traces. Runtime dependencies stay outside. Only a complete build replaces the one before.
 //
 // V8's code caches come last, see `write-code-caches.mjs`; with --no-code-caches there are none.
@@ -20,19 +20,21 @@ import {
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { pagePackages, programPackages } from './built-in-packages.mjs';
+import { workspaces } from './workspaces.mjs';
 import { writeCodeCaches } from './write-code-caches.mjs';
 
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'));
 const isForPackage = process.argv.includes('--package');
 const { version, dependencies, peerDependencies } = readJson('package.json');
 const fresh = `dist-${process.pid}`;
-/** What imports of `@portolan/plugin` mean. The compiler's paths name its types. */
-const CONTRACT = resolve('packages/plugin/index.js');
 
 /** Names, versions, licences and licence texts of all packages that are installed with this one. */
 function thirdPartyNotices() {
-  const notices = Object.entries(readJson('package-lock.json').packages)
-    .filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional && existsSync(path))
+  const notices = Object.entries(lockOfInstalled().packages)
+    .filter(
+      ([path, { dev, devOptional }]) =>
+        path.startsWith('node_modules/') && !dev && !devOptional && existsSync(path),
+    )
     .map(([path]) => {
       const { name, version: installed, license = 'see below' } = readJson(join(path, 'package.json'));
       const texts = readdirSync(path)
@@ -51,18 +53,31 @@ function thirdPartyNotices() {
   return parts.join(`\n${'-'.repeat(80)}\n\n`);
 }
 
+/** The lock file without the packages of this repository, which the bundles contain. */
+function lockOfInstalled() {
+  const lock = readJson('package-lock.json');
+  const isInstalled = ([path]) =>
+    !path.startsWith('packages/') && !path.startsWith('node_modules/@portolan/');
+  const { workspaces: _bundled, ...root } = lock.packages[''];
+  return {
+    ...lock,
+    packages: { ...Object.fromEntries(Object.entries(lock.packages).filter(isInstalled)), '': root },
+  };
+}
+
 /** The commands that the table gives a bundle. The table loads all code late, so none of it is read here. */
 async function readCommands() {
   const setup = ({ onResolve }) =>
-    onResolve({ filter: /^\./ }, ({ kind }) => (kind === 'dynamic-import' ? { external: true } : undefined));
+    onResolve({ filter: /^\.|^@portolan\// }, ({ kind }) =>
+      kind === 'dynamic-import' ? { external: true } : undefined,
+    );
   const { outputFiles } = await build({
     entryPoints: ['packages/cli/src/command-table.ts'],
     bundle: true,
-    alias: { '@portolan/plugin': CONTRACT },
     write: false,
     platform: 'node',
     format: 'esm',
-    plugins: [{ name: 'late', setup }],
+    plugins: [{ name: 'late', setup }, workspaces],
   });
   const { COMMANDS } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
   return COMMANDS.filter(({ bundle }) => bundle !== undefined);
@@ -81,7 +96,7 @@ const SPLIT = [
   ...['portolan', ...SHARED].map((name) => ({ [name]: sourceOf(name) })),
   { 'query-log': 'packages/server/src/observe/query-events/query-log-thread.ts' },
 ];
-/** Each built as one file of CommonJS, which has a code cache for each of its modules: those by their names in `dist/`. */
+/** Each built as one file of CommonJS, with a code cache for each module that loads it: these by their names in `dist/`. */
 const CACHED = {
   reader: { reader: 'packages/kernel/src/listen/reader-thread.ts' },
   ...Object.fromEntries(
@@ -108,7 +123,6 @@ function separate(names) {
 const OPTIONS = {
   outdir: fresh,
   bundle: true,
-  alias: { '@portolan/plugin': CONTRACT },
   platform: 'node',
   target: 'node20',
   minifyWhitespace: true,
@@ -136,15 +150,13 @@ function buildSplit(entryPoints) {
     define: DEFINED,
     // Packages of CommonJS require modules of Node.js.
     banner: { js: "const require=process.getBuiltinModule('node:module').createRequire(import.meta.url);" },
-    plugins: [separate([...SHARED, ...SERVERS].filter((name) => !own.includes(name)))],
+    plugins: [separate([...SHARED, ...SERVERS].filter((name) => !own.includes(name))), workspaces],
   });
 }
 
 /** Writes `NAME.cjs`, and a module for each of `modules` that loads it, as `packages/cli/src/process/cached-bundle.ts` expects them. */
 async function buildCached(name, modules) {
-  const contents = Object.values(modules)
-    .map((path) => `export * from './${path}';`)
-    .join('\n');
+  const contents = writeEntry(modules);
   const { outputFiles, metafile } = await build({
     ...OPTIONS,
     stdin: { contents, resolveDir: '.', sourcefile: `${name}.ts` },
@@ -159,7 +171,7 @@ async function buildCached(name, modules) {
     // The first line has room for the digest.
     banner: { js: `//${'0'.repeat(64)}\n(function(exports,require,module,moduleUrl){` },
     footer: { js: '})' },
-    plugins: [separate([...SHARED, ...SERVERS].filter((other) => modules[other] === undefined))],
+    plugins: [separate([...SHARED, ...SERVERS].filter((other) => modules[other] === undefined)), workspaces],
   });
   for (const { path, text } of outputFiles) {
     const digest = createHash('sha256').update(text).digest('hex');
@@ -168,11 +180,21 @@ async function buildCached(name, modules) {
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
   const shared = SHARED.filter((other) => imports.some(({ path }) => path === `./${other}.js`));
   for (const [module, path] of Object.entries(modules))
-    writeFileSync(`${fresh}/${module}.js`, await stub(name, path, shared));
+    writeFileSync(
+      `${fresh}/${module}.js`,
+      await stub(name, path, shared, Object.keys(modules).length > 1 ? `['${module}']` : ''),
+    );
 }
 
-/** The module that loads a bundle, and exports what the module at `path` does. */
-async function stub(name, path, shared) {
+/** A bundle of one module is that module. Others are required when they are wanted, with all that they import. */
+function writeEntry(modules) {
+  const all = Object.entries(modules);
+  if (all.length === 1) return all.map(([, path]) => `export * from './${path}';`).join('');
+  return `module.exports={${all.map(([module, path]) => `get '${module}'(){return require('./${path}')}`)}}`;
+}
+
+/** The module that loads a bundle, and exports what the module at `path` does. @param member how the bundle exports it; empty: by itself */
+async function stub(name, path, shared, member) {
   const { metafile } = await build({
     entryPoints: [path],
     write: false,
@@ -182,7 +204,7 @@ async function stub(name, path, shared) {
   });
   const names = Object.values(metafile.outputs).flatMap((output) => output.exports);
   const given = shared.map((other, index) => `['./${other}.js',shared${index}]`);
-  const loading = `loadBundle(import.meta.url,'${name}',new Map([${given}]));`;
+  const loading = `loadBundle(import.meta.url,'${name}',new Map([${given}]))${member};`;
   return [
     "import{loadBundle}from'./cached-bundle.js';",
     ...shared.map((other, index) => `import*as shared${index} from'./${other}.js';`),
@@ -206,6 +228,7 @@ async function buildPlugins() {
       entryPoints: [`packages/${name}/src/plugin.ts`],
       sourcemap: false,
       format: 'esm',
+      plugins: [workspaces],
     });
     for (const file of ['package.json', 'README.md'])
       copyFileSync(`packages/${name}/${file}`, `${folder}/${file}`);
@@ -257,7 +280,7 @@ try {
   if (isForPackage) {
     writeFileSync(`${fresh}/THIRD-PARTY-NOTICES.txt`, thirdPartyNotices());
     // npm leaves it out of packages, and images are built from it.
-    copyFileSync('package-lock.json', `${fresh}/package-lock.json`);
+    writeFileSync(`${fresh}/package-lock.json`, `${JSON.stringify(lockOfInstalled(), null, 2)}\n`);
   }
   if (!process.argv.includes('--no-code-caches')) {
     // Of servers only: the commands in the bundle of `explain` end before a cache would pay.

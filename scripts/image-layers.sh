@@ -132,6 +132,8 @@ mkdir -p "$program" "$folder/portolan/usr/local/bin" "$folder/portolan/usr/sbin"
 case "$architecture" in amd64) cpu=x64 ;; *) cpu="$architecture" ;; esac
 cp "$package_folder/package.json" "$program/"
 cp "$package_folder/dist/package-lock.json" "$program/"
+# The packages of the repository are in the bundles.
+(cd "$program" && npm pkg delete workspaces)
 (cd "$program" && npm ci --silent --omit=dev --os=linux --cpu="$cpu" --libc=glibc --ignore-scripts --no-audit --no-fund)
 rm -f "$program/package-lock.json" "$program/node_modules/.package-lock.json"
 for name in LICENSE dist deploy examples; do cp -R "$package_folder/$name" "$program/"; done

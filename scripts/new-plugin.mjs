@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const [name = '', root = fileURLToPath(new URL('..', import.meta.url))] = process.argv.slice(2);
-const plugins = join(root, 'src', 'plugins');
-const list = join(plugins, 'plugins.ts');
+const plugins = join(root, 'packages/plugins/src');
+const list = join(root, 'packages/frontends/src/plugins/plugins.ts');
 const folder = join(plugins, name);
 
 function fail(message) {
@@ -70,7 +70,11 @@ mkdirSync(folder);
 writeFileSync(join(folder, 'plugin.ts'), definition);
 writeFileSync(join(folder, `${name}.test.ts`), test);
 writeFileSync(join(folder, 'README.md'), readme);
-const [comment, ...rest] = readFileSync(list, 'utf8').split(/(?=^export )/m);
-const exported = [...rest, `export { ${name} } from './${name}/plugin.ts';\n`].toSorted();
-writeFileSync(list, comment + exported.join(''));
-console.log(`Made src/plugins/${name}/. Next: npm run docs, and the table of files in CONTRIBUTING.md.`);
+const listed = readFileSync(list, 'utf8').split('\n');
+const own = `export { ${name} } from '@portolan/plugins/${name}/plugin.ts';`;
+const findPath = (line) => /'(@portolan\/plugins\/.*)'/.exec(line)?.[1] ?? '';
+const before = listed.findLastIndex((line) => findPath(line) !== '' && findPath(line) < findPath(own));
+writeFileSync(list, listed.toSpliced(before + 1, 0, own).join('\n'));
+console.log(
+  `Made packages/plugins/src/${name}/. Next: npm run docs, and the table of files in CONTRIBUTING.md.`,
+);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { workspaces } from './workspaces.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = await mkdtemp(join(tmpdir(), 'portolan-originals-'));
@@ -15,11 +16,11 @@ try {
     entryPoints: [entry],
     outfile,
     bundle: true,
-    alias: { '@portolan/plugin': join(root, 'packages/plugin/index.js') },
     platform: 'node',
     target: 'node20',
     format: 'esm',
     packages: 'external',
+    plugins: [workspaces],
   });
   const { main } = await import(pathToFileURL(outfile).href);
   process.exitCode = main(process.argv.slice(2), root, console.log);

@@ -22,7 +22,7 @@ const newestChange = (folder) =>
       .map((file) => statSync(join(file.parentPath, file.name)).mtimeMs),
   );
 
-if (!existsSync(entry) || statSync(entry).mtimeMs < newestChange(join(root, 'src'))) {
+if (!existsSync(entry) || statSync(entry).mtimeMs < newestChange(join(root, 'packages'))) {
   console.error('Building dist/ ...');
   const { status } = spawnSync(process.execPath, ['scripts/build.mjs', '--no-code-caches'], {
     cwd: root,

@@ -24,10 +24,10 @@ function readTexts(folders: readonly string[], fits: (path: string) => boolean):
 }
 
 const isCode = (path: string) => path.endsWith('.ts') && !path.endsWith('.test.ts');
-const isOfTable = (path: string) => path.startsWith(join('src', 'deviations'));
-const source = readTexts(['src'], (path) => isCode(path) && !isOfTable(path));
+const isOfTable = (path: string) => path.startsWith('packages/kernel/src/deviations/');
+const source = readTexts(['packages'], (path) => isCode(path) && !isOfTable(path));
 const tests = readTexts(
-  ['src', 'test'],
+  ['packages', 'test'],
   (path) =>
     path.endsWith('.test.ts') ||
     path.endsWith('known-differences.ts') ||

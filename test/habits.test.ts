@@ -4,8 +4,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { readProgramFiles } from './support/sources.ts';
 
-const paths = ['src', 'packages', 'test', 'bench', 'scripts'].flatMap((folder) =>
+const paths = ['packages', 'test', 'bench', 'scripts'].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.(?:ts|mjs)$/.test(path) && !path.includes('node_modules'))
     .map((path) => join(folder, path)),
@@ -35,8 +36,9 @@ it('takes no values apart that it has just put together', () => {
 
 /** The files of the program that match. */
 function findInProgram(pattern: RegExp): readonly string[] {
-  const files = findLines(pattern).map((place) => place.replace(/:\d+$/, ''));
-  return [...new Set(files)].filter((path) => path.startsWith('src/') && !/\.test\.ts$/.test(path));
+  return readProgramFiles()
+    .filter(({ text }) => pattern.test(text))
+    .map(({ path }) => path);
 }
 
 it('opens the HTTP ports of all roles in one place', () => {

@@ -3,26 +3,22 @@
  * them before him too.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
+import { readProgramFiles, resolveImport } from './support/sources.ts';
 
-const IMPORT = /^(?:import|export) [^;']*?from '(\.[^']+|@portolan\/plugin)'/gm;
-const CONTRACT = '../packages/plugin/index.d.ts';
+const IMPORT = /^(?:import|export) [^;']*?from '((?:\.|@portolan\/)[^']+)'/gm;
 
-/** A module of `src` and all that it imports, as paths below `src`. Late imports are left out. */
+/** A module and all that it imports, as paths from the root. Late imports are left out. */
 function collectImports(path: string, found = new Set<string>()): ReadonlySet<string> {
   if (found.has(path)) return found;
   found.add(path);
-  for (const [, target = ''] of readFileSync(join('src', path), 'utf8').matchAll(IMPORT)) {
-    const isContract = target === '@portolan/plugin';
-    // Declarations name the code beside them.
-    const resolved = normalize(join(dirname(path), target)).replace(/\.js$/, '.d.ts');
-    collectImports(isContract ? CONTRACT : resolved, found);
-  }
+  // Declarations name the code beside them.
+  for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(IMPORT))
+    collectImports(resolveImport(path, target).replace(/\.js$/, '.d.ts'), found);
   return found;
 }
 
-const engine = [...collectImports('engine/engine.ts')];
+const engine = [...collectImports('packages/kernel/src/engine/engine.ts')];
 
 it('is an engine that one person can hold in the head', () => {
   expect(engine.length).toBeGreaterThan(100);
@@ -30,37 +26,28 @@ it('is an engine that one person can hold in the head', () => {
 });
 
 it('is an engine that knows no plugin, no cluster and no Corefile', () => {
-  const others = /^(?:plugins|kube|sources|corefile|observe|server)\//;
-  expect(engine.filter((path) => others.test(path))).toEqual([]);
+  expect(engine.filter((path) => !/^packages\/(?:kernel|dns|plugin)\//.test(path))).toEqual([]);
 });
 
 it('compares no name of a plugin in the engine', () => {
   const compared = engine.filter((path) =>
-    /\bname (?:===|!==) '|\.name (?:===|!==) '|names?\.(?:has|includes)\('/.test(
-      readFileSync(join('src', path), 'utf8'),
-    ),
+    /\bname (?:===|!==) '|\.name (?:===|!==) '|names?\.(?:has|includes)\('/.test(readFileSync(path, 'utf8')),
   );
-  expect(compared.filter((path) => path.startsWith('engine/') || path.startsWith('chain/'))).toEqual([]);
+  expect(compared.filter((path) => /\/kernel\/src\/(?:engine|chain)\//.test(path))).toEqual([]);
 });
 
 it('compares no name of a plugin where servers run and explain', () => {
-  const plugins = new Set(readdirSync('src/plugins'));
-  const folders = [
-    'chain',
-    'contract',
-    'engine',
-    'forward',
-    'listen',
-    'observe',
-    'reasons',
-    'server',
-    'table',
-  ];
-  const compared = [...folders, 'cli/process', 'cli/tools'].flatMap((folder) =>
-    readdirSync(join('src', folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-      .flatMap((file) => findComparedNames(readFileSync(join('src', folder, file), 'utf8'), plugins)),
+  const plugins = new Set(
+    ['plugins/src', 'kubernetes/src/plugins', 'etcd/src/plugins'].flatMap((folder) =>
+      readdirSync(`packages/${folder}`),
+    ),
   );
+  expect(plugins).toContain('kubernetes');
+  const places =
+    /^packages\/(?:kernel\/src|server\/src|frontends\/src\/[\w-]+\/run|ops\/src\/(?:control|dashboard)|cli\/src\/(?:process|tools))\//;
+  const files = readProgramFiles().filter(({ path }) => places.test(path));
+  expect(files.length).toBeGreaterThan(500);
+  const compared = files.flatMap(({ text }) => findComparedNames(text, plugins));
   expect(compared).toEqual([]);
 });
 
@@ -90,15 +77,15 @@ it('finds comparisons of names', () => {
 });
 
 it('shows a small plugin only what it needs', () => {
-  expect(collectImports('plugins/whoami/plugin.ts').size).toBeLessThan(70);
+  expect(collectImports('packages/plugins/src/whoami/plugin.ts').size).toBeLessThan(70);
 });
 
 it.each(['whoami/plugin', 'minimal/plugin', 'header/plugin', 'any/any', 'chaos/chaos'])(
   'has %s written in the contract of plugins from outside alone',
   (name) => {
     const own = name.split('/')[0] ?? '';
-    const others = [...collectImports(`plugins/${name}.ts`)].filter(
-      (path) => !path.startsWith(`plugins/${own}/`) && !/^(?:\.\.\/packages\/plugin|wire|base)\//.test(path),
+    const others = [...collectImports(`packages/plugins/src/${name}.ts`)].filter(
+      (path) => !path.startsWith(`packages/plugins/src/${own}/`) && !/^packages\/(?:plugin|dns)\//.test(path),
     );
     expect(others).toEqual([]);
   },

@@ -3,6 +3,7 @@
  */
 import { build, type Metafile } from 'esbuild';
 import { beforeAll, expect, it } from 'vitest';
+import { workspaces } from '../scripts/workspaces.mjs';
 
 /** Packages that only few configurations need. */
 const PACKAGES = ['yaml', 'jsep', 're2js', 'https-proxy-agent', 'socks-proxy-agent', 'koffi'];
@@ -35,6 +36,7 @@ beforeAll(async () => {
     platform: 'node',
     format: 'esm',
     packages: 'external',
+    plugins: [workspaces],
     entryPoints: LATE.map(([command]) => entryOf(command)),
   });
   inputs = metafile.inputs;

@@ -4,25 +4,19 @@
  * The test checks the text of the sources, not their types. It finds objects of the type `Record<string, …>`, by any alias, that
  * are written as a literal, or that a variable indexes without a previous `Object.hasOwn`.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-
-interface Source {
-  readonly path: string;
-  readonly text: string;
-}
+import { readProgramFiles, type SourceFile } from './support/sources.ts';
 
 const WORD_RECORD = String.raw`(?:Partial<|Readonly<)*(?:Record<\s*string\s*,|\{\s*(?:readonly\s+)?\[\w+:\s*string\]:)`;
 
 /** Names of types that are such records. */
-function aliasesOf(sources: readonly Source[]): readonly string[] {
+function aliasesOf(sources: readonly SourceFile[]): readonly string[] {
   const alias = new RegExp(String.raw`\btype (\w+)(?:<[^=]*>)? =\s*${WORD_RECORD}`, 'g');
   return [...new Set(sources.flatMap(({ text }) => [...text.matchAll(alias)].map(([, name = '']) => name)))];
 }
 
 /** `path:line: code`, for each use that a foreign word may break. */
-function findWordTables(sources: readonly Source[]): readonly string[] {
+function findWordTables(sources: readonly SourceFile[]): readonly string[] {
   const types = [WORD_RECORD, ...aliasesOf(sources).map((name) => String.raw`${name}\b`)].join('|');
   const annotated = new RegExp(String.raw`(?<name>#?\w+)\??:\s*(?:${types})`, 'g');
   // `=>` of a function in the type is no beginning of a value.
@@ -61,18 +55,13 @@ function isDeclaration(code: string, end: number): boolean {
   return /^\s*[:>]/.test(code.slice(end)) && !/^\s*\?\?/.test(code.slice(end));
 }
 
-const SOURCES = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter(
-    (path) => path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.split('/').includes('testing'),
-  )
-  .map((path): Source => ({ path, text: readFileSync(join('src', path), 'utf8') }));
+const SOURCES = readProgramFiles();
 
 /** Foreign objects that words of ours index, the names of fields of a schema; what foreign words index there has a null prototype. */
 const BY_OWN_WORDS = [
-  'kube/api/connection/kubeconfig-file.ts',
-  'kube/protobuf/message.ts',
-  'roles/chart/values.ts',
-  'roles/compare/judge.ts',
+  'packages/kernel/src/base/protobuf-message.ts',
+  'packages/kubernetes/src/api/connection/kubeconfig-file.ts',
+  'packages/ops/src/compare/judge.ts',
 ];
 
 it('are no plain objects', () => {

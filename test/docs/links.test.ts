@@ -7,9 +7,9 @@ import { describe, expect, it } from 'vitest';
 
 const PAGES = [
   ...readdirSync('.').filter((file) => file.endsWith('.md')),
-  ...['docs', 'deploy', 'examples', 'packages', 'src', 'test'].flatMap((folder) =>
+  ...['docs', 'deploy', 'examples', 'packages', 'test'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.md'))
+      .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
       .map((file) => join(folder, file)),
   ),
 ];
@@ -57,7 +57,7 @@ describe('documentation', () => {
     const missing = PAGES.filter((page) => page !== 'CHANGELOG.md').flatMap((page) =>
       [
         ...readFileSync(page, 'utf8').matchAll(
-          /`((?:src|test|docs|deploy|bench|scripts|examples)\/[\w./-]+)`/g,
+          /`((?:src|packages|test|docs|deploy|bench|scripts|examples)\/[\w./-]+)`/g,
         ),
       ]
         .map(([, path = '']) => path)

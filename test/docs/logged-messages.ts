@@ -1,8 +1,7 @@
 /**
  * The messages of the log, from the source: the literal first arguments of calls of a log, with `…` for what differs.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readProgramFiles } from '../support/sources.ts';
 
 export interface LoggedMessage {
   readonly level: 'error' | 'warn' | 'info' | 'debug';
@@ -17,11 +16,8 @@ const OUTAGE = /new OutageLog\([^{]*\{\s*failed: '([^']*)',\s*ended: '([^']*)'/g
 /** Each message of the program once, sorted by its text. */
 export function listLoggedMessages(): readonly LoggedMessage[] {
   const found = new Map<string, LoggedMessage>();
-  for (const file of readdirSync('src', { recursive: true, encoding: 'utf8' })) {
-    if (!file.endsWith('.ts') || file.endsWith('.test.ts') || file.includes('testing/')) continue;
-    for (const message of messagesOf(readFileSync(join('src', file), 'utf8')))
-      found.set(`${message.level} ${message.text}`, message);
-  }
+  for (const { text } of readProgramFiles())
+    for (const message of messagesOf(text)) found.set(`${message.level} ${message.text}`, message);
   return [...found.values()].sort((a, b) => (a.text.toLowerCase() < b.text.toLowerCase() ? -1 : 1));
 }
 

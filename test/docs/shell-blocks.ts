@@ -21,7 +21,7 @@ export interface ShellBlock {
 
 /** The pages for users, with those beside the source. */
 export function listPages(): readonly string[] {
-  const folders = ['docs', 'deploy', 'examples', 'packages', 'src'].flatMap((folder) =>
+  const folders = ['docs', 'deploy', 'examples', 'packages'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   );
   return [

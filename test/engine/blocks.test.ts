@@ -2,7 +2,6 @@
  * There is one kind of block: in every front end only blocks of plugins answer, and each plugin is in one list.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { ORDER_PROFILES } from '@portolan/corefile/coredns-version.ts';
 import { pluginOrder } from '@portolan/frontends/coredns/settings/plugin-order.ts';
 import { compileText } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
@@ -20,6 +19,7 @@ import { pluginUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import { LOCAL_PLACES } from '@portolan/plugins/local-names/options.ts';
 import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import { describe, expect, it } from 'vitest';
+import { resolveImport } from '../support/sources.ts';
 
 function planOfServe(command: 'serve' | 'kube-dns'): ServerPlan {
   const given = { upstream: ['192.0.2.53'] };
@@ -55,11 +55,17 @@ const PLANS: Readonly<Record<string, () => ServerPlan>> = {
   coredns: () => compileText('.:53 {\n cache\n forward . 192.0.2.53\n}\n'),
 };
 
+/** By name, the folder of each plugin. */
+const FOLDERS: ReadonlyMap<string, string> = new Map(
+  ['plugins/src', 'kubernetes/src/plugins', 'etcd/src/plugins', 'frontends/src/plugins'].flatMap((folder) =>
+    readdirSync(`packages/${folder}`, { withFileTypes: true })
+      .filter((each) => each.isDirectory())
+      .map(({ name }) => [name, `packages/${folder}/${name}`] as const),
+  ),
+);
 /** By folder, the file that defines its plugin. */
 const DEFINED: ReadonlyMap<string, string> = new Map(
-  readdirSync('src/plugins', { withFileTypes: true })
-    .filter((each) => each.isDirectory())
-    .map(({ name }) => [name, readFileSync(`src/plugins/${name}/plugin.ts`, 'utf8')]),
+  [...FOLDERS].map(([name, folder]) => [name, readFileSync(`${folder}/plugin.ts`, 'utf8')]),
 );
 
 const PLACES: ReadonlySet<string> = new Set(Object.values(LOCAL_PLACES));
@@ -109,8 +115,7 @@ describe('the folders of plugins', () => {
   });
 
   it('say by README what each plugin does', () => {
-    const silent = [...DEFINED.keys()].filter((name) => !existsSync(`src/plugins/${name}/README.md`));
-    expect(silent).toEqual([]);
+    expect([...FOLDERS.values()].filter((folder) => !existsSync(`${folder}/README.md`))).toEqual([]);
   });
 
   it('have a place in the order of each version, but for those that came with 1.14', () => {
@@ -122,23 +127,30 @@ describe('the folders of plugins', () => {
   });
 
   it('load what is large only where a block has it', () => {
-    const late = /^kube\/api\/|^kube\/publish\/cluster|^sources\/(?:etcd\/etcd-source|local\/local-data)/;
-    const all = ['plugins/kubernetes/kubernetes-plugin.ts', 'plugins/etcd/etcd-plugin.ts'];
+    const late =
+      /^packages\/(?:kubernetes\/src\/(?:api\/|publish\/cluster)|etcd\/src\/source\/etcd-source|sources\/src\/local\/local-data)/;
+    const all = [
+      'packages/kubernetes/src/plugins/kubernetes/kubernetes-plugin.ts',
+      'packages/etcd/src/plugins/etcd/etcd-plugin.ts',
+    ];
     expect(all.map((path) => [...loadedWith(path)].some((loaded) => late.test(loaded)))).toEqual([
       true,
       true,
     ]);
-    for (const list of ['plugins/plugins.ts', 'config/server/plain-block.ts'])
+    for (const list of [
+      'packages/frontends/src/plugins/plugins.ts',
+      'packages/server/src/plan/plain-block.ts',
+    ])
       expect([...loadedWith(list)].filter((path) => late.test(path))).toEqual([]);
   });
 });
 
-/** A module and all that it loads with it, as paths below `src/`: imports of types and late ones are left out. */
+/** A module and all that it loads with it, as paths from the root: imports of types and late ones are left out. */
 function loadedWith(path: string, loaded = new Set<string>()): ReadonlySet<string> {
   if (loaded.has(path)) return loaded;
   loaded.add(path);
-  const text = readFileSync(join('src', path), 'utf8');
-  for (const [, target = ''] of text.matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']+)'/gm))
-    loadedWith(join(dirname(path), target), loaded);
+  const text = readFileSync(path, 'utf8');
+  const imported = /^(?:import|export) (?!type )[^;]*?from '((?:\.|@portolan\/(?!plugin'))[^']+)'/gm;
+  for (const [, target = ''] of text.matchAll(imported)) loadedWith(resolveImport(path, target), loaded);
   return loaded;
 }

@@ -6,7 +6,7 @@ import { collectGarbage } from './heap.ts';
 import type { ChangingServer, Part } from './scene.ts';
 
 /** Milliseconds in which what a plan has left ends. */
-const DEADLINE = 10_000;
+const DEADLINE = 60_000;
 
 /**
  * Changes the plan by each number from the first to the last, and asks by each plan.

@@ -43,12 +43,11 @@ describe.each([...SMALL])('%s of the program', (name, examples) => {
     const more = examples.length === 0 ? '' : `, api: 2, examples: ${JSON.stringify(examples)}`;
     await build({
       stdin: {
-        contents: `import { ${name} } from './src/plugins/${name}/plugin.ts'; export default { ...${name}${more} };`,
+        contents: `import { ${name} } from '@portolan/plugins/${name}/plugin.ts'; export default { ...${name}${more} };`,
         resolveDir: resolve('.'),
       },
       outfile,
       bundle: true,
-      alias: { '@portolan/plugin': resolve('packages/plugin/index.js') },
       platform: 'node',
       format: 'esm',
       logLevel: 'silent',

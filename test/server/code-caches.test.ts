@@ -28,7 +28,7 @@ describe('code caches', () => {
   it('are left out with other flags, which is counted and logged once', async () => {
     const { counts, news, deaths } = await startExample(OTHER_FLAGS);
     expect(counts).toEqual({ used: '0', rejected: '1', absent: '0' });
-    expect(news).toMatchObject([{ level: 'info', bundle: 'serve', node: process.version }]);
+    expect(news).toMatchObject([{ level: 'info', bundle: 'server', node: process.version }]);
     expect(deaths).toEqual([]);
   });
 

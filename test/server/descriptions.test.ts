@@ -48,7 +48,7 @@ describeWithTool('bash', 'completions of bash', () => {
     [['portolan', 'kube-dns', '--lame'], ['--lameduck']],
     [['portolan', 'healthz', '-lat'], ['-latency']],
     [['portolan', 'dnsmasq', '--no-hos'], ['--no-hosts']],
-    [['portolan', 'serve', '--manifests', 'src/conf'], ['src/config']],
+    [['portolan', 'serve', '--manifests', 'packages/kern'], ['packages/kernel']],
     [['portolan', 'serve', '--ttl', '3'], []],
     [
       ['portolan', 'co'],

@@ -3,9 +3,10 @@
  */
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { workspaces } from '../../scripts/workspaces.mjs';
 import { afterFile } from './after-file.ts';
 
 /** @param entry the module, relative to the repository; the bundle goes when the test file ends */
@@ -36,10 +37,10 @@ async function bundleInto(folder: string, name: string, entry: string): Promise<
     entryPoints: [entry],
     outfile,
     bundle: true,
-    alias: { '@portolan/plugin': resolve('packages/plugin/index.js') },
     platform: 'node',
     format: 'esm',
     packages: 'external',
+    plugins: [workspaces],
   });
   return pathToFileURL(outfile);
 }

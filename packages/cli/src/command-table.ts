@@ -15,7 +15,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'serve the zone of a Kubernetes cluster over UDP and TCP',
     dashes: '--',
     serves: 'always',
-    bundle: 'serve',
+    bundle: 'server',
     isProbed: true,
     takes: async () => ({
       flags: (await import('@portolan/frontends/serve/settings/serve-flags.ts')).SERVE_FLAGS,
@@ -29,7 +29,7 @@ export const COMMANDS: readonly CommandRow[] = [
     dashes: '--',
     takesKlog: true,
     serves: 'always',
-    bundle: 'kube-dns',
+    bundle: 'server',
     isProbed: true,
     takes: async () => {
       const { FURTHER_FLAGS, KUBE_DNS_FLAGS } = await import(
@@ -45,7 +45,7 @@ export const COMMANDS: readonly CommandRow[] = [
     program: 'coredns',
     dashes: '-',
     serves: 'always',
-    bundle: 'corefile',
+    bundle: 'server',
     isProbed: true,
     takes: async () => ({
       flags: (await import('@portolan/frontends/coredns/settings/coredns-flags.ts')).COREDNS_FLAGS,
@@ -59,7 +59,7 @@ export const COMMANDS: readonly CommandRow[] = [
     dashes: '-',
     takesKlog: true,
     serves: 'always',
-    bundle: 'corefile',
+    bundle: 'server',
     isProbed: true,
     takes: async () => ({
       flags: (await import('@portolan/frontends/node-cache/settings/node-cache-flags.ts')).NODE_CACHE_FLAGS,
@@ -72,7 +72,7 @@ export const COMMANDS: readonly CommandRow[] = [
     program: 'dnsmasq',
     dashes: '--',
     serves: 'in the foreground',
-    bundle: 'dnsmasq',
+    bundle: 'server',
     takes: async () => ({
       flags: (await import('@portolan/frontends/dnsmasq/settings/option-flags.ts')).DNSMASQ_FLAGS,
     }),
@@ -85,7 +85,7 @@ export const COMMANDS: readonly CommandRow[] = [
     dashes: '-',
     takesKlog: true,
     serves: 'always',
-    bundle: 'dnsmasq',
+    bundle: 'server',
     takes: async () => ({
       flags: (await import('@portolan/frontends/kube-dns/settings/nanny-flags.ts')).NANNY_FLAGS,
     }),
@@ -98,7 +98,7 @@ export const COMMANDS: readonly CommandRow[] = [
     dashes: '-',
     takesKlog: true,
     serves: 'always',
-    bundle: 'skydns',
+    bundle: 'server',
     isProbed: true,
     takes: async () => ({
       flags: (await import('@portolan/frontends/skydns/settings/skydns-flags.ts')).SKYDNS_FLAGS,

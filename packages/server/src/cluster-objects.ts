@@ -4,11 +4,11 @@
 import type { Timer } from '@portolan/kernel/base/clock.ts';
 import { formatDuration, formatElapsed } from '@portolan/kernel/base/duration.ts';
 import type { Engine } from '@portolan/kernel/engine/engine.ts';
-import type { ClusterSinks } from '@portolan/kubernetes/api/list-watch/cluster-watch.ts';
 import type { WatchStats } from '@portolan/kubernetes/api/list-watch/state.ts';
 import { FederationZones } from '@portolan/kubernetes/plugins/federations/federation-zones.ts';
 import { keepSnapshot, restoreSnapshot } from '@portolan/kubernetes/plugins/kubernetes/kept-snapshot.ts';
 import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
+import { sinksOf } from '@portolan/kubernetes/publish/cluster-sinks.ts';
 import { followedNode } from '@portolan/kubernetes/publish/nodes-use.ts';
 import type { SnapshotKeeper } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
 import type { Dependencies, Following, ObjectSource, SourceStatus } from './object-source.ts';
@@ -138,16 +138,4 @@ export class ClusterObjects {
       });
     });
   }
-}
-
-/** The sinks of the objects; kinds that the dialect does not need have none. */
-export function sinksOf(cluster: Cluster): ClusterSinks {
-  const { services, endpoints, namespaces, pods, neededKinds } = cluster;
-  return {
-    markIncomplete: (isIncomplete) => cluster.markIncomplete(isIncomplete),
-    services,
-    endpoints,
-    namespaces: neededKinds.includes('Namespace') ? namespaces : undefined,
-    pods: neededKinds.includes('Pod') ? pods : undefined,
-  };
 }

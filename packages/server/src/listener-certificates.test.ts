@@ -11,7 +11,7 @@ import type { Encryption } from '@portolan/kernel/listen/tcp.ts';
 import { expect, it } from 'vitest';
 import { type EncryptingListener, ListenerCertificates } from './listener-certificates.ts';
 
-const FIXTURES = join(import.meta.dirname, '../../test/api-server/tls');
+const FIXTURES = join(import.meta.dirname, '../../../test/api-server/tls');
 const SERVER = 'tls://:853';
 const CHECK = 10_000;
 

@@ -35,7 +35,7 @@ const namesOf = (flags: readonly Flag[]): ReadonlySet<string> =>
   new Set([...flags.map(({ name }) => name), ...KLOG_FLAGS.keys()]);
 
 export function readOurTables(root: string): OurTables {
-  const sources = readSources(join(root, 'src'));
+  const sources = readSources(join(root, 'packages'));
   return {
     flags: new Map([
       ['coredns', namesOf(COREDNS_FLAGS)],

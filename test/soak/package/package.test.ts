@@ -20,7 +20,6 @@ const SOURCES = [
   'package-lock.json',
   'scripts',
   'tsconfig.json',
-  'src',
   'packages',
   'dashboard',
   'deploy',
@@ -68,7 +67,7 @@ it('holds a new build, the documentation and the notices of third parties, and n
     'scripts/image-layers.sh',
   ])
     expect(files).toContain(`package/${name}`);
-  expect(files.filter((file) => /\.(map|mjs)$|^package\/(src|test)\//.test(file))).toEqual([]);
+  expect(files.filter((file) => /\.(map|mjs)$|^package\/(packages|test)\//.test(file))).toEqual([]);
   const notices = await readFile(installed('dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8');
   for (const name of ['koffi', 'commander', 'yaml']) expect(notices).toContain(`\n${name} `);
 });

@@ -13,7 +13,7 @@ import { mapUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import { ManifestSource } from '@portolan/kubernetes/manifests/manifest-source.ts';
 import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
 import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
-import { sinksOf } from '@portolan/server/cluster-objects.ts';
+import { sinksOf } from '@portolan/kubernetes/publish/cluster-sinks.ts';
 import { type Dependencies, type ObjectSource, openObjectSource } from '@portolan/server/object-source.ts';
 import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import { PLUGIN_SERVICES } from '@portolan/server/plugin-services/plugin-services.ts';

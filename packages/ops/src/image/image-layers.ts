@@ -53,7 +53,7 @@ export class ImageLayers {
     await chmod(program, 0o755);
 
     const npmPackage = join(folder, 'package');
-    const isClone = existsSync(join(source, 'src'));
+    const isClone = existsSync(join(source, 'packages'));
     await unpack(isClone ? await copyClone(source, join(folder, 'clone')) : source, npmPackage);
     const script = join(npmPackage, 'scripts', 'image-layers.sh');
     await execute('sh', [script, architecture, npmPackage, join(folder, 'layers')]);

@@ -2,7 +2,7 @@
  * `any`: questions for ANY get a short answer, or are refused.
  */
 import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
-import { isOfCluster } from '@portolan/kubernetes/plugins/kubernetes/block-cluster.ts';
+import { isOwned } from '@portolan/kernel/contract/name-owner.ts';
 import { readBareUse } from '@portolan/plugin';
 import { type AnyOptions, createAnyHandler } from './any.ts';
 
@@ -15,6 +15,6 @@ export const any = definePlugin({
     return { policy: 'obsolete' };
   },
   create: ({ policy }, context) => ({
-    handler: createAnyHandler(policy, policy === 'obsolete' ? () => true : isOfCluster(context)),
+    handler: createAnyHandler(policy, policy === 'obsolete' ? () => true : isOwned(context)),
   }),
 });

@@ -2,7 +2,7 @@
  * `filtered-types`: types of records that are left out of answers about names of the cluster.
  */
 import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
-import { isOfCluster } from '@portolan/kubernetes/plugins/kubernetes/block-cluster.ts';
+import { isOwned } from '@portolan/kernel/contract/name-owner.ts';
 import { createTypeFilter } from '../forward/filtered-types.ts';
 
 export interface FilteredTypesOptions {
@@ -12,6 +12,6 @@ export interface FilteredTypesOptions {
 export const filteredTypes = definePlugin({
   name: 'filtered-types',
   create: ({ types }: FilteredTypesOptions, context) => ({
-    handler: createTypeFilter(types, isOfCluster(context)),
+    handler: createTypeFilter(types, isOwned(context)),
   }),
 });

@@ -4,11 +4,11 @@ import { keyOfWire } from '@portolan/dns/name-wire.ts';
 import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { makeUnseenNames } from '@portolan/kernel/records/hosts/testing/make-unseen-names.ts';
 import { describe, expect, it } from 'vitest';
 import type { HostsManner } from '../hosts/hosts-manner.ts';
 import { hostsOnly, type LocalNamesPlan } from './local-plan.ts';
 import { readHosts } from './read-hosts.ts';
-import { makeUnseenNames } from './testing/make-host-names.ts';
 
 const key = (text: string) => toKey(parseName(text));
 const wire = (text: string) => encodeName(key(text));

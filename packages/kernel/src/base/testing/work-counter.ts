@@ -8,8 +8,8 @@ export class WorkCounter {
   readonly #session = new Session();
   readonly #folder: string;
 
-  /** @param folder counts only files of `src/` in this folder */
-  constructor(folder = '/src/') {
+  /** @param folder counts only files of our packages in this folder */
+  constructor(folder = '/packages/') {
     this.#folder = folder;
     this.#session.connect();
     this.#post('Profiler.enable');

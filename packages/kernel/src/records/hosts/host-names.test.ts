@@ -1,10 +1,10 @@
 import { formatAddress, parseAddress, reverseName } from '@portolan/dns/address.ts';
 import { encodeName, parseName, toKey } from '@portolan/dns/name.ts';
 import { keyOfWire } from '@portolan/dns/name-wire.ts';
-import { makeUnseenNames } from '@portolan/sources/local/testing/make-host-names.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HostNames } from './host-names.ts';
+import { makeUnseenNames } from './testing/make-unseen-names.ts';
 
 const wire = (text: string) => encodeName(toKey(parseName(text)));
 const NAMES = ['a', 'b', 'c.example', '1.0.0.10.in-addr.arpa', 'x.1.0.0.10.in-addr.arpa'];

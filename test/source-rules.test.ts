@@ -1,81 +1,52 @@
 /**
- * The rules of the source that a machine can check: imports between layers, no import cycles, file sizes, fragments, opening comments.
+ * The rules of the source that a machine can check: imports between packages, no import cycles, file sizes, fragments, opening comments.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, normalize } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-
-/** A layer imports only from layers before it. */
-const LAYERS = [
-  'base',
-  'reasons',
-  'wire',
-  'deviations',
-  'socket',
-  'table',
-  'records',
-  'zone',
-  'kube',
-  'forward',
-  'sources',
-  'chain',
-  'listen',
-  'corefile',
-  'contract',
-  'plugins',
-  'config',
-  'observe',
-  'engine',
-  'server',
-  'roles',
-  'cli',
-];
-/** Imports that the order allows and the design does not. */
-const FORBIDDEN: readonly (readonly [string, string])[] = [
-  ['table', 'socket'],
-  ['records', 'socket'],
-  ['zone', 'socket'],
-  ['kube', 'socket'],
-  ['sources', 'socket'],
-  ['listen', 'kube'],
-  ['listen', 'zone'],
-  ['listen', 'sources'],
-];
+import {
+  findPackage,
+  isTestSupport,
+  PROGRAM_PACKAGES,
+  readSourceFiles,
+  resolveImport,
+  type SourceFile,
+} from './support/sources.ts';
 
 const MAX_LINES = 600;
 /** A shorter file that a single file of its folder imports is a part of that file. */
 const FRAGMENT_LINES = 40;
 /** Such files that stay, with the reason. */
 const KEPT_FRAGMENTS: ReadonlyMap<string, string> = new Map([
-  ['observe/query-events/selection.ts', 'what a log leaves out, whatever reads the events'],
+  [
+    'packages/server/src/observe/query-events/selection.ts',
+    'what a log leaves out, whatever reads the events',
+  ],
 ]);
+
+/** What `node_modules` of the root has for all tests. */
+const TEST_TOOLS: ReadonlySet<string> = new Set(['vitest', 'fast-check']);
+/** Packages that are no dependency of what is installed: bundles contain them, or users add them. */
+const BUNDLED: ReadonlySet<string> = new Set(['commander', '@kubernetes/client-node']);
 
 /** A graph as edges from each node to others. */
 type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 
-interface Module {
-  readonly path: string;
-  readonly layer: string;
-  readonly text: string;
+interface Module extends SourceFile {
   readonly lines: number;
-  /** Relative ones as paths below src/, others as they stand. */
+  /** Paths from the root; those of packages from elsewhere as they stand. */
   readonly imports: readonly string[];
 }
 
 function readModules(): Module[] {
-  return readdirSync('src', { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts'))
-    .map((path) => {
-      const text = readFileSync(join('src', path), 'utf8');
-      const imports = [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map(([, target = '']) =>
-        target.startsWith('.') ? normalize(join(dirname(path), target)) : target,
-      );
-      return { path, layer: layerOf(path), text, lines: text.split('\n').length - 1, imports };
-    });
-}
-
-function layerOf(path: string): string {
-  return path.split('/')[0] ?? '';
+  return readSourceFiles().map(({ path, text }) => ({
+    path,
+    text,
+    lines: text.split('\n').length - 1,
+    imports: [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map(([, target = '']) =>
+      resolveImport(path, target),
+    ),
+  }));
 }
 
 /**
@@ -89,15 +60,16 @@ function findFragments(all: readonly Module[]): readonly string[] {
   return all.flatMap(({ path, lines }) => {
     const [importer, another] = importers.get(path) ?? [];
     if (importer === undefined || another !== undefined || lines >= FRAGMENT_LINES) return [];
-    const isBeside = dirname(path) === dirname(importer.path) && !/^plugins\/[^/]+\//.test(path);
+    const isBeside = dirname(path) === dirname(importer.path) && !isOfPlugin(path);
     const isLoadedLate = importer.text.includes(`import('./${basename(path)}')`);
     const isTooMuch = importer.lines + lines >= MAX_LINES;
     return isBeside && !isLoadedLate && !isTooMuch ? [`${path} -> ${importer.path}`] : [];
   });
 }
 
-function isInTesting(path: string): boolean {
-  return path.split('/').includes('testing');
+/** Whether it lies in the folder of a plugin. */
+function isOfPlugin(path: string): boolean {
+  return /^packages\/(?:plugins\/src|\w+\/src\/plugins)\/[^/]+\//.test(path);
 }
 
 /** The nodes that lie in circles, as sets that reach each other (Tarjan's strongly connected components). */
@@ -123,6 +95,22 @@ function findCircles(graph: Graph): readonly (readonly string[])[] {
   return circles;
 }
 
+/** What a package.json names, in one of its lists. */
+function readDependencies(name: string, list: 'dependencies' | 'devDependencies'): readonly string[] {
+  const manifest = JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8')) as {
+    readonly [List in typeof list]?: Readonly<Record<string, string>>;
+  };
+  return Object.keys(manifest[list] ?? {});
+}
+
+/** The packages that files import, without those that all tests have from the root. */
+function findImported(files: readonly Module[], name: string): ReadonlySet<string> {
+  const imported = files.flatMap(({ text }) =>
+    [...text.matchAll(/(?:from|import\()\s*'(@[\w-]+\/[\w-]+|[\w-]+)[^':]*'/g)].map(([, each = '']) => each),
+  );
+  return new Set(imported.filter((each) => each !== `@portolan/${name}` && !TEST_TOOLS.has(each)));
+}
+
 function fileGraph(modules: readonly Module[]): Graph {
   return new Map(modules.map(({ path, imports }) => [path, new Set(imports.filter(isSourceFile))]));
 }
@@ -140,54 +128,47 @@ function folderGraph(modules: readonly Module[]): Graph {
 }
 
 function isSourceFile(target: string): boolean {
-  return target.endsWith('.ts') && !target.startsWith('..');
+  return target.endsWith('.ts') && findPackage(target) !== undefined;
 }
 
 const all = readModules();
 /** What the program and its test support are made of. */
 const modules = all.filter(({ path }) => !path.endsWith('.test.ts'));
-const programModules = modules.filter(({ path }) => !isInTesting(path));
+const programModules = modules.filter(({ path }) => !isTestSupport(path));
 
 describe('the source', () => {
-  it('has modules, all of them in a known layer', () => {
-    expect(modules.length).toBeGreaterThan(50);
-    expect(modules.filter(({ layer }) => !LAYERS.includes(layer)).map(({ path }) => path)).toEqual([]);
+  it('has packages', () => {
+    expect(modules.length).toBeGreaterThan(1000);
+    expect(PROGRAM_PACKAGES).toContain('kernel');
   });
 
-  it('has its layers in the documentation, in their order', () => {
+  it('has its packages in the documentation, in an order in which each depends only on those before it', () => {
     const page = readFileSync('docs/explanation/architecture.md', 'utf8');
-    const documented = [...page.matchAll(/^\| `(\w+)\/` \|/gm)].map(([, layer]) => layer);
-    expect(documented).toEqual(LAYERS);
-  });
-
-  it('lets a layer import only from layers above it', () => {
-    const breaches = modules.flatMap((module) =>
-      module.imports
-        .filter((target) => target.endsWith('.ts'))
-        .filter((target) => {
-          const layer = layerOf(target);
-          return (
-            !LAYERS.includes(layer) ||
-            LAYERS.indexOf(layer) > LAYERS.indexOf(module.layer) ||
-            FORBIDDEN.some(([from, to]) => from === module.layer && to === layer)
-          );
-        })
-        .map((target) => `${module.path} -> ${target}`),
+    const documented = [...page.matchAll(/^\| \[`([\w-]+)`\]/gm)].map(([, name = '']) => name);
+    expect(documented.toSorted()).toEqual(PROGRAM_PACKAGES.toSorted());
+    const breaches = documented.flatMap((name, index) =>
+      [...readDependencies(name, 'dependencies'), ...readDependencies(name, 'devDependencies')]
+        .filter((each) => documented.indexOf(each.replace('@portolan/', '')) >= index)
+        .map((each) => `${name} -> ${each}`),
     );
     expect(breaches).toEqual([]);
   });
 
-  it('lets a folder of kube/ import only from those before it', () => {
-    const folders = ['objects', 'protobuf', 'names', 'records', 'api', 'dialects', 'publish'];
-    const placeOf = (path: string): number => folders.indexOf(path.split('/')[1] ?? '');
-    const breaches = programModules
-      .filter(({ layer }) => layer === 'kube')
-      .flatMap(({ path, imports }) =>
-        imports
-          .filter((target) => target.startsWith('kube/') && placeOf(target) > placeOf(path))
-          .map((target) => `${path} -> ${target}`),
-      );
-    expect(breaches).toEqual([]);
+  it.each(PROGRAM_PACKAGES)('imports in %s what its package.json names, and no more', (name) => {
+    const files = all.filter(({ path }) => findPackage(path) === name);
+    const isProgram = ({ path }: Module) => programModules.some((module) => module.path === path);
+    const imported = findImported(files.filter(isProgram), name);
+    const named = readDependencies(name, 'dependencies');
+    const unlisted = [...imported].filter((each) => !named.includes(each) && !BUNDLED.has(each));
+    expect(unlisted).toEqual([]);
+    const inTests = findImported(files, name);
+    const further = readDependencies(name, 'devDependencies');
+    expect([...inTests].filter((each) => !named.includes(each) && !further.includes(each))).toEqual([]);
+    const required = files.map(({ text }) => text).join();
+    const unused = [...named, ...further].filter(
+      (each) => !inTests.has(each) && !required.includes(`'${each}'`),
+    );
+    expect(unused).toEqual([]);
   });
 
   it('has no circles between files', () => {
@@ -208,24 +189,29 @@ describe('the source', () => {
   });
 
   it('imports nothing of test/, and the program nothing of a testing/ folder', () => {
-    const ofTest = all.filter(({ imports }) => imports.some((target) => target.startsWith('../test/')));
+    const ofTest = all.filter(({ imports }) => imports.some((target) => target.startsWith('test/')));
     expect(ofTest.map(({ path }) => path)).toEqual([]);
-    const ofTesting = programModules.filter(({ imports }) => imports.some(isInTesting));
+    const ofTesting = programModules.filter(({ imports }) => imports.some(isTestSupport));
     expect(ofTesting.map(({ path }) => path)).toEqual([]);
   });
 
   it('runs servers and holds processes in one place', () => {
-    const cli = modules.filter(({ layer }) => layer === 'cli');
+    const cli = modules.filter(({ path }) => findPackage(path) === 'cli');
     const those = (pattern: RegExp) => cli.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
-    expect(those(/\bnew Server\(/)).toEqual(['cli/process/server-process.ts']);
-    expect(those(/\bsetInterval\(/)).toEqual(['cli/process/hold-process.ts']);
+    expect(those(/\bnew Server\(/)).toEqual(['packages/cli/src/process/server-process.ts']);
+    expect(those(/\bsetInterval\(/)).toEqual(['packages/cli/src/process/hold-process.ts']);
   });
 
   it('lets only socket/ use koffi, and only table/ and records/ know the layout of the table', () => {
-    const users = modules.filter(({ imports }) => imports.includes('koffi')).map(({ layer }) => layer);
-    expect([...new Set(users)]).toEqual(['socket']);
+    const kernel = 'packages/kernel/src/';
+    const users = modules.filter(({ imports }) => imports.includes('koffi')).map(({ path }) => path);
+    expect(users.length).toBeGreaterThan(0);
+    expect(users.filter((path) => !path.startsWith(`${kernel}socket/`))).toEqual([]);
     const outside = modules.filter(
-      ({ layer, imports }) => !['table', 'records'].includes(layer) && imports.includes('table/layout.ts'),
+      ({ path, imports }) =>
+        imports.includes(`${kernel}table/layout.ts`) &&
+        !path.startsWith(`${kernel}table/`) &&
+        !path.startsWith(`${kernel}records/`),
     );
     expect(outside.map(({ path }) => path)).toEqual([]);
   });
@@ -236,7 +222,7 @@ describe('the source', () => {
   });
 
   it('has no fragments', () => {
-    const fragments = findFragments(all.filter(({ path }) => !isInTesting(path)));
+    const fragments = findFragments(all.filter(({ path }) => !isTestSupport(path)));
     const isKept = (fragment: string) => KEPT_FRAGMENTS.has(fragment.split(' -> ')[0] ?? '');
     expect(fragments.filter((fragment) => !isKept(fragment))).toEqual([]);
     expect(fragments.filter(isKept)).toHaveLength(KEPT_FRAGMENTS.size);
@@ -245,7 +231,7 @@ describe('the source', () => {
   it('finds fragments', () => {
     const made = (path: string, lines: number, ...imports: readonly string[]): Module => {
       const text = imports.map((target) => `import('./${basename(target)}')`).join();
-      return { path, lines, layer: 'base', imports, text: path.endsWith('late.ts') ? text : '' };
+      return { path, lines, imports, text: path.endsWith('late.ts') ? text : '' };
     };
     const found = findFragments([
       made('base/a.ts', 100, 'base/b.ts', 'base/shared.ts', 'base/long.ts', 'wire/far.ts', 'base/tested.ts'),
@@ -259,8 +245,8 @@ describe('the source', () => {
       made('base/tested.test.ts', 9, 'base/tested.ts'),
       made('base/late.ts', 9, 'base/command.ts'),
       made('base/command.ts', 9),
-      made('plugins/any/plugin.ts', 90, 'plugins/any/any.ts'),
-      made('plugins/any/any.ts', 9),
+      made('packages/plugins/src/any/plugin.ts', 90, 'packages/plugins/src/any/any.ts'),
+      made('packages/plugins/src/any/any.ts', 9),
     ]);
     expect(found).toEqual(['base/b.ts -> base/a.ts']);
   });
