@@ -13,7 +13,7 @@ import {
   largeSlice,
   podAddress,
 } from './cluster.ts';
-import { objectsOf, serviceObject, sliceObject } from './kubernetes-objects.ts';
+import { makeObjects, serviceObject, sliceObject } from './kubernetes-objects.ts';
 import { machineTime } from './machine.ts';
 
 /** Addresses from here on belong to endpoints that have changed. */
@@ -72,7 +72,7 @@ const shape = JSON.parse(process.argv[2] ?? '{}') as ClusterShape; // Written by
 const cluster = describeCluster(shape);
 const headless = cluster.services.filter(isHeadless);
 const double = await ApiServerDouble.start({
-  objects: [...objectsOf(cluster), serviceObject(PROBE)],
+  objects: [...makeObjects(cluster), serviceObject(PROBE)],
   protobuf: true,
   tls: 'server',
 });

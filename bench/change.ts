@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiServer, findGivenCluster } from './api-server.ts';
 import { PROBE } from './api-server-orders.ts';
-import { type ClusterShape, describeCluster, nameOf, podAddress } from './cluster.ts';
+import { type ClusterShape, describeCluster, podAddress, toServiceName } from './cluster.ts';
 import { moveToServerCore } from './cores.ts';
 import { DnsClient } from './dns-client.ts';
 import { measureCost } from './dnsperf.ts';
@@ -65,7 +65,11 @@ export async function measureChange(workplace: Workplace): Promise<Report> {
   const [small, floor] = await onStage(workplace, SMALL, watchBesideFloor);
   workplace.say(`${SMALL.services} services: ${describeLatencies(small)}`);
   const [large, busy] = await onStage(workplace, LARGE, async (stage) => {
-    const latencies = await watchChanges(probeOf(stage.apiServer), stage.server.port, countTo(QUIET_CHANGES));
+    const latencies = await watchChanges(
+      makeProbe(stage.apiServer),
+      stage.server.port,
+      countTo(QUIET_CHANGES),
+    );
     workplace.say(`${LARGE.services} services: ${describeLatencies(latencies)}`);
     return [latencies, await measureAmongChanges(workplace, stage)] as const;
   });
@@ -91,7 +95,7 @@ export async function measureChange(workplace: Workplace): Promise<Report> {
 async function watchBesideFloor({ apiServer, server }: Stage): Promise<readonly [Delays, Delays]> {
   const watch = await PlainWatch.open(apiServer.url);
   const floor: number[] = [];
-  const probe = probeOf(apiServer);
+  const probe = makeProbe(apiServer);
   const point = async (address: string) => {
     const sentAt = await probe.point(address);
     floor.push((await watch.arrivalAfter(sentAt)) - sentAt);
@@ -139,8 +143,9 @@ async function measureCoreDns(workplace: Workplace): Promise<readonly Row[]> {
     const server = await startCoreDns(workplace, binary, apiServer.kubeconfig, 'all cores');
     try {
       const last = describeCluster(shape).services.at(-1);
-      await waitUntilAnswers(server.process, server.port, last === undefined ? '' : nameOf(last));
-      const watch = (goOn: (done: number) => boolean) => watchChanges(probeOf(apiServer), server.port, goOn);
+      await waitUntilAnswers(server.process, server.port, last === undefined ? '' : toServiceName(last));
+      const watch = (goOn: (done: number) => boolean) =>
+        watchChanges(makeProbe(apiServer), server.port, goOn);
       rows.push([`CoreDNS, ${shape.services} services`, await watch(countTo(QUIET_CHANGES))]);
       if (shape !== LARGE) continue;
       apiServer.startChanges(CHANGES_PER_SECOND);
@@ -155,8 +160,8 @@ async function measureCoreDns(workplace: Workplace): Promise<readonly Row[]> {
   return rows;
 }
 
-function probeOf(apiServer: ApiServer): Probe {
-  return { name: nameOf(PROBE), point: (address) => apiServer.pointProbe(address) };
+function makeProbe(apiServer: ApiServer): Probe {
+  return { name: toServiceName(PROBE), point: (address) => apiServer.pointProbe(address) };
 }
 
 async function onStage<Result>(
@@ -211,7 +216,7 @@ async function measureAmongChanges(workplace: Workplace, stage: Stage): Promise<
   const { apiServer, server } = stage;
   apiServer.startChanges(CHANGES_PER_SECOND);
   const end = machineTime() + CHANGING_MILLISECONDS;
-  const latencies = await watchChanges(probeOf(apiServer), server.port, () => machineTime() < end);
+  const latencies = await watchChanges(makeProbe(apiServer), server.port, () => machineTime() < end);
   const changesPerSecond = await apiServer.stopChanges();
   say(`among changes: ${describeLatencies(latencies)}`);
   moveToServerCore(server.process.pid);

@@ -98,6 +98,6 @@ export function countSlices({ ofLargeService = 0 }: ClusterShape): number {
 }
 
 /** Absolute, without the last dot. */
-export function nameOf(service: Pick<ClusterService, 'name' | 'namespace'>): string {
+export function toServiceName(service: Pick<ClusterService, 'name' | 'namespace'>): string {
   return `${service.name}.${service.namespace}.svc.${ZONE}`;
 }

@@ -2,7 +2,7 @@
  * The cost of a query with the Corefiles of usual clusters: ours against CoreDNS, taking turns in one run.
  */
 import { ApiServer } from './api-server.ts';
-import { type Cluster, describeCluster, isHeadless, nameOf, ZONE } from './cluster.ts';
+import { type Cluster, describeCluster, isHeadless, toServiceName, ZONE } from './cluster.ts';
 import { type Contestant, type CostTurns, judgeCosts, listCosts, measureTurn, printCosts } from './costs.ts';
 import { putLoad } from './dnsperf.ts';
 import { machineTime } from './machine.ts';
@@ -115,7 +115,7 @@ async function waitUntilRight({ name, port }: Contestant, questions: string, wha
 
 function listCases({ kubeconfig, upstreamPort, cluster }: TestEnvironment): readonly CorefileCase[] {
   const services = cluster.services.filter((service) => !isHeadless(service));
-  const probe = services[0] === undefined ? KNOWN : nameOf(services[0]);
+  const probe = services[0] === undefined ? KNOWN : toServiceName(services[0]);
   const forward = `forward . 127.0.0.1:${upstreamPort}`;
   const block =
     (...more: readonly string[]): WriteCorefile =>

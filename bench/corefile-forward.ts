@@ -43,7 +43,7 @@ export async function measureCorefileForward(workplace: Workplace): Promise<Repo
         measurement: 'corefile-forward',
         names: variant.name,
         goals: {},
-        start: startersOf(variant),
+        start: makeStarter(variant),
         rate: RATE,
         outstanding: OUTSTANDING,
         mayRepeat: false,
@@ -58,7 +58,7 @@ export async function measureCorefileForward(workplace: Workplace): Promise<Repo
   };
 }
 
-function startersOf({ lines = '', properties = '' }: Variant): StartContestants {
+function makeStarter({ lines = '', properties = '' }: Variant): StartContestants {
   return async (workplace, upstreamPort, _, contestants) => {
     const corefile: WriteCorefile = (port, metricsPort) => `.:${port} {
   bind 127.0.0.1

@@ -2,7 +2,7 @@
  * The cost of a query that one plugin of a Corefile decides: a zone file, a view, dns64, a search list. Ours against CoreDNS, taking turns.
  */
 import { ApiServer } from './api-server.ts';
-import { type Cluster, describeCluster, isHeadless, nameOf, ZONE } from './cluster.ts';
+import { type Cluster, describeCluster, isHeadless, toServiceName, ZONE } from './cluster.ts';
 import { type CorefileCase, GOAL, measureCorefiles } from './coredns.ts';
 import { DOMAIN, KNOWN, listKnownNames, saveLines } from './outside.ts';
 import type { Report } from './report.ts';
@@ -48,7 +48,7 @@ function listCases(
   { zone, resolvConf, forward, kubeconfig }: Places,
 ): readonly CorefileCase[] {
   const services = cluster.services.filter((service) => !isHeadless(service));
-  const ofZone = services[0] === undefined ? KNOWN : nameOf(services[0]);
+  const ofZone = services[0] === undefined ? KNOWN : toServiceName(services[0]);
   const known = listKnownNames(NAMES).filter((line) => line.endsWith(' A'));
   const block =
     (...lines: readonly string[]): WriteCorefile =>
@@ -76,7 +76,7 @@ function listCases(
       goal: GOAL,
       probe: ofZone,
       corefile: block(`file ${zone} ${ZONE}`),
-      questions: services.map((service) => `${nameOf(service)} A`),
+      questions: services.map((service) => `${toServiceName(service)} A`),
     },
     {
       ...hits,

@@ -44,7 +44,7 @@ export class DnsClient {
       });
       this.#socket.send(query);
     });
-    return packet && dataOf(packet, type);
+    return packet && listData(packet, type);
   }
 
   /**
@@ -74,7 +74,7 @@ export class DnsClient {
   }
 }
 
-function dataOf(packet: DecodedPacket, type: RecordType): AnswerData {
+function listData(packet: DecodedPacket, type: RecordType): AnswerData {
   return (packet.answers ?? []).flatMap((answer) =>
     answer.type === type && 'data' in answer ? [answer.data] : [],
   );

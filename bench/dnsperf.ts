@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { readThreadTimes, sumOf, type ThreadTimes, timesBetween } from './processor-time.ts';
+import { readThreadTimes, sumTimes, type ThreadTimes, timesBetween } from './processor-time.ts';
 
 const CLIENTS = 16;
 /** Connections are fewer and carry more. */
@@ -54,7 +54,7 @@ export async function measureCost(pid: number, load: Load): Promise<Cost> {
   const before = readThreadTimes(pid);
   const report = await putLoad(load);
   const threads = timesBetween(before, readThreadTimes(pid));
-  return { ...report, threads, perQuery: sumOf(threads) / report.completed };
+  return { ...report, threads, perQuery: sumTimes(threads) / report.completed };
 }
 
 /** @throws DnsperfError as `measureCost` does */

@@ -10,7 +10,7 @@ import { type Cost, type LoadReport, putLoad } from './dnsperf.ts';
 import { findFreePort } from './free-port.ts';
 import { putHttpLoad, saveQuery } from './h2load.ts';
 import { KNOWN, saveLines } from './outside.ts';
-import { readThreadTimes, sumOf, timesBetween } from './processor-time.ts';
+import { readThreadTimes, sumTimes, timesBetween } from './processor-time.ts';
 import { isInstalled } from './programs.ts';
 import type { Report } from './report.ts';
 import { takeTurns } from './rounds.ts';
@@ -79,7 +79,7 @@ async function startServers(workplace: Workplace, upstreamPort: number, into: Se
 }
 
 /** Reads the identity of this benchmark's servers. */
-function identityOf({ root }: Workplace): { readonly certificate: string; readonly key: string } {
+function toIdentityFiles({ root }: Workplace): { readonly certificate: string; readonly key: string } {
   return { certificate: join(root, IDENTITY, 'server.crt'), key: join(root, IDENTITY, 'server.key') };
 }
 
@@ -88,7 +88,7 @@ function writeCorefile(
   upstreamPort: number,
   { tls, https }: SecurePorts,
 ): WriteCorefile {
-  const { certificate, key } = identityOf(workplace);
+  const { certificate, key } = toIdentityFiles(workplace);
   const plugins = ['bind 127.0.0.1', 'cache 30', `forward . 127.0.0.1:${upstreamPort}`];
   const block = (where: string, ...more: readonly string[]) =>
     [`${where} {`, ...[...plugins, ...more].map((line) => `  ${line}`), '}', ''].join('\n');
@@ -98,7 +98,7 @@ function writeCorefile(
 }
 
 function encryptUnbound(workplace: Workplace, { tls, https }: SecurePorts): readonly string[] {
-  const { certificate, key } = identityOf(workplace);
+  const { certificate, key } = toIdentityFiles(workplace);
   return [
     `interface: 127.0.0.1@${tls}`,
     `interface: 127.0.0.1@${https}`,
@@ -147,7 +147,7 @@ function measureLoad(
     const before = readThreadTimes(process.pid);
     const report = await load.put(ports);
     const threads = timesBetween(before, readThreadTimes(process.pid));
-    const perQuery = sumOf(threads) / report.completed;
+    const perQuery = sumTimes(threads) / report.completed;
     say(`${load.name}: ${name}: ${perQuery.toFixed(2)} us a query, ${report.lost} lost`);
     return { ...report, threads, perQuery };
   };

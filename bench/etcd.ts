@@ -138,14 +138,14 @@ class Store {
   async fill(): Promise<void> {
     for (let from = 0; from < NAMES; from += KEYS_AT_ONCE)
       await this.#put(
-        Array.from({ length: KEYS_AT_ONCE }, (_, index) => [`n${from + index}`, addressOf(from + index)]),
+        Array.from({ length: KEYS_AT_ONCE }, (_, index) => [`n${from + index}`, toAddress(from + index)]),
       );
   }
 
   /** Points one name to another address. @returns the address, once it is committed */
   async point(name: string): Promise<string> {
     this.#changes += 1;
-    const address = addressOf(1_000_000 + this.#changes);
+    const address = toAddress(1_000_000 + this.#changes);
     await this.#put([[name, address]]);
     return address;
   }
@@ -167,7 +167,7 @@ class Store {
     const from = this.#changes;
     this.#changes += count;
     await this.#put(
-      Array.from({ length: count }, (_, index) => [`m${(from + index) % NAMES}`, addressOf(from + index)]),
+      Array.from({ length: count }, (_, index) => [`m${(from + index) % NAMES}`, toAddress(from + index)]),
     );
   }
 
@@ -185,7 +185,7 @@ class Store {
   }
 }
 
-function addressOf(index: number): string {
+function toAddress(index: number): string {
   return `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
 }
 
@@ -263,7 +263,7 @@ interface Latencies {
 }
 
 function printLatencies({ quiet, busy, returns }: Latencies): Table {
-  const rowOf = (title: string, latencies: readonly number[]) => [
+  const makeRow = (title: string, latencies: readonly number[]) => [
     title,
     String(latencies.length),
     ...[50, 99, 100].map((percent) => percentile(latencies, percent).toFixed(1)),
@@ -272,9 +272,9 @@ function printLatencies({ quiet, busy, returns }: Latencies): Table {
     title: 'From the commit in etcd to the answer, in ms',
     columns: ['', 'changes', 'p50', 'p99', 'most'],
     rows: [
-      rowOf('alone', quiet),
-      rowOf(`among ${CHANGES_PER_SECOND} a second`, busy),
-      rowOf('after etcd has returned', returns),
+      makeRow('alone', quiet),
+      makeRow(`among ${CHANGES_PER_SECOND} a second`, busy),
+      makeRow('after etcd has returned', returns),
     ],
   };
 }

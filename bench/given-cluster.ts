@@ -5,7 +5,7 @@ import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findCluster } from '@portolan/kubernetes/api/connection/find-cluster.ts';
 import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
 import type { KubernetesObject } from '../test/api-server/object-store.ts';
-import { type ClusterService, nameOf } from './cluster.ts';
+import { type ClusterService, toServiceName } from './cluster.ts';
 import { serviceObject, sliceObject } from './kubernetes-objects.ts';
 import { machineTime } from './machine.ts';
 
@@ -28,7 +28,7 @@ export async function readGivenCluster(path: string): Promise<{ last: string; se
     };
     const last = items.findLast(({ spec }) => spec.clusterIP !== undefined && spec.clusterIP !== 'None');
     if (last === undefined) throw new Error(`no service with an address: ${path}`);
-    return { last: nameOf(last.metadata), services: items.length };
+    return { last: toServiceName(last.metadata), services: items.length };
   } finally {
     connection.close();
   }
@@ -36,7 +36,7 @@ export async function readGivenCluster(path: string): Promise<{ last: string; se
 
 /** A headless service in the given cluster whose one endpoint is changed. */
 export class GivenProbe {
-  readonly name = nameOf(PROBE);
+  readonly name = toServiceName(PROBE);
   readonly #connection: Connection;
   #isThere = false;
 

@@ -35,10 +35,10 @@ interface Shape {
   lines(names: number): readonly string[];
 }
 
-const nameOf = (index: number) =>
+const makeName = (index: number) =>
   `host-${Math.imul(index, 0x9e3779b1) >>> 0}-${index}.zone${index % 5000}.example`;
 const oneByOne = (address: (index: number) => string) => (names: number) =>
-  Array.from({ length: names }, (_, index) => `${address(index)} ${nameOf(index)}`);
+  Array.from({ length: names }, (_, index) => `${address(index)} ${makeName(index)}`);
 const ipv4 = (index: number) => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
 const ipv6 = (index: number) => `2001:db8::${(index >> 16).toString(16)}:${(index & 0xffff).toString(16)}`;
 
@@ -51,7 +51,7 @@ const SHAPES: readonly Shape[] = [
     type: 'A',
     lines: (names) =>
       Array.from({ length: Math.ceil(names / 4) }, (_, line) =>
-        [ipv4(line), ...[0, 1, 2, 3].map((index) => nameOf(4 * line + index))].join(' '),
+        [ipv4(line), ...[0, 1, 2, 3].map((index) => makeName(4 * line + index))].join(' '),
       ),
   },
 ];
@@ -231,7 +231,7 @@ async function runOnce(
   const server = await start(workplace, hosts, port);
   const client = new DnsClient(port);
   try {
-    const last = nameOf(names - 1);
+    const last = makeName(names - 1);
     if (!(await client.askUntil(last, shape.type, (data) => data.length > 0, PATIENCE_MILLISECONDS)))
       throw new Error(`${name} never answered: ${last}, ${PATIENCE_MILLISECONDS} ms`);
     const seconds = readProcessTime(server.pid) / 1000;
@@ -240,7 +240,7 @@ async function runOnce(
     if (names === 1) return { seconds, megabytes, reload: undefined, query: 0 };
     const asked = Array.from(
       { length: ASKED },
-      (_, index) => `${nameOf(index * (NAMES / ASKED))} ${shape.type}`,
+      (_, index) => `${makeName(index * (NAMES / ASKED))} ${shape.type}`,
     );
     const questions = await saveLines(workplace, 'hosts', asked);
     const { perQuery } = await measureCost(server.pid, { port, questions, seconds: workplace.seconds });

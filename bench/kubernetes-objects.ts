@@ -4,7 +4,7 @@
 import type { KubernetesObject } from '../test/api-server/object-store.ts';
 import { type Cluster, type ClusterService, type Endpoint, isHeadless, PORT } from './cluster.ts';
 
-export function* objectsOf(cluster: Cluster): Generator<KubernetesObject> {
+export function* makeObjects(cluster: Cluster): Generator<KubernetesObject> {
   for (const name of ['default', 'kube-system', ...cluster.namespaces]) yield namespaceObject(name);
   for (const service of cluster.services) {
     yield serviceObject(service);
@@ -42,7 +42,7 @@ export function serviceObject(service: ClusterService): KubernetesObject {
       name,
       namespace,
       uid: uid(`${namespace}/${name}`),
-      labels: labelsOf(name),
+      labels: makeLabels(name),
       annotations: { 'meta.helm.sh/release-name': name, 'meta.helm.sh/release-namespace': namespace },
       managedFields: managedFields(['f:ports', 'f:selector', 'f:type', 'f:sessionAffinity']),
     },
@@ -76,7 +76,7 @@ export function sliceObject(
       uid: uid(`${namespace}/${name}/slice`),
       generateName: `${name}-`,
       labels: {
-        ...labelsOf(name),
+        ...makeLabels(name),
         'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
         'kubernetes.io/service-name': name,
       },
@@ -109,7 +109,7 @@ function endpointField(service: ClusterService, { hostname, address }: Endpoint,
   };
 }
 
-function labelsOf(name: string): Record<string, string> {
+function makeLabels(name: string): Record<string, string> {
   return {
     'app.kubernetes.io/name': name,
     'app.kubernetes.io/instance': name,

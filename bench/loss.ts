@@ -117,7 +117,7 @@ async function measureTurn(
     port: server.port,
     perSecond: PER_SECOND,
     names: PER_SECOND * seconds,
-    nameOf: (index) => `n${index}.turn-${turn}.outside.example`,
+    makeName: (index) => `n${index}.turn-${turn}.outside.example`,
   });
   const queries = upstream.queries - before;
   say(`${name}: ${describe({ milliseconds, queries }).join(' ')}`);
@@ -132,14 +132,14 @@ function merge(turns: readonly Turn[]): Turn {
 }
 
 /** In percent. */
-function unresolvedOf({ milliseconds }: Turn): number {
+function computeUnresolved({ milliseconds }: Turn): number {
   return (milliseconds.filter((each) => !Number.isFinite(each)).length / milliseconds.length) * 100;
 }
 
 function describe(turn: Turn): readonly string[] {
   const times = [50, 90, 95].map((percent) => percentile(turn.milliseconds, percent).toFixed(0));
   const perName = (turn.queries / turn.milliseconds.length).toFixed(2);
-  return [(100 - unresolvedOf(turn)).toFixed(2), ...times, perName];
+  return [(100 - computeUnresolved(turn)).toFixed(2), ...times, perName];
 }
 
 function printTurns(title: string, turns: LossTurns): Table {
@@ -177,6 +177,6 @@ function judge(
 }
 
 function judgeUnresolved(about: string, limit: number, { subject, results }: LossTurns[number]): Goal {
-  const value = Math.max(...results.map(unresolvedOf));
+  const value = Math.max(...results.map(computeUnresolved));
   return { what: `${subject.name}: names unresolved at ${about}, worst turn`, value, limit, unit: '%' };
 }

@@ -51,6 +51,6 @@ export function timesBetween(before: ThreadTimes, after: ThreadTimes): ThreadTim
 }
 
 /** The whole process. */
-export function sumOf(times: ThreadTimes): number {
+export function sumTimes(times: ThreadTimes): number {
   return [...times.values()].reduce((sum, time) => sum + time, 0);
 }

@@ -1,7 +1,7 @@
 /**
  * The questions of clients: the mix of a cluster whose pods search five domains before they query a name as it is.
  */
-import { type Cluster, nameOf, PORT, ZONE } from './cluster.ts';
+import { type Cluster, PORT, toServiceName, ZONE } from './cluster.ts';
 import { createRandom, pick, type Random } from './random.ts';
 
 /** Shares of the whole, in percent. */
@@ -23,9 +23,9 @@ const SEED = 53;
 type Ask = (random: Random, cluster: Cluster) => string;
 
 const ASK: Readonly<Record<keyof typeof MIX, Ask>> = {
-  A: (random, cluster) => `${nameOf(pick(random, cluster.services))} A`,
-  AAAA: (random, cluster) => `${nameOf(pick(random, cluster.services))} AAAA`,
-  SRV: (random, cluster) => `_${PORT.name}._tcp.${nameOf(pick(random, cluster.services))} SRV`,
+  A: (random, cluster) => `${toServiceName(pick(random, cluster.services))} A`,
+  AAAA: (random, cluster) => `${toServiceName(pick(random, cluster.services))} AAAA`,
+  SRV: (random, cluster) => `_${PORT.name}._tcp.${toServiceName(pick(random, cluster.services))} SRV`,
   searchMiss: (random, cluster) =>
     `${pick(random, OUTSIDE)}.${pick(random, cluster.namespaces)}.svc.${ZONE} ${addressType(random)}`,
   absent: (random, cluster) => {

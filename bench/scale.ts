@@ -7,7 +7,7 @@ import { type ClusterShape, describeCluster } from './cluster.ts';
 import { moveToServerCore } from './cores.ts';
 import { type Cost, measureCost } from './dnsperf.ts';
 import { readMemory } from './memory.ts';
-import { readThreadTimes, sumOf } from './processor-time.ts';
+import { readThreadTimes, sumTimes } from './processor-time.ts';
 import { type Goal, printSummary, type Report, type Table } from './report.ts';
 import { type Turns, takeTurns } from './rounds.ts';
 import { type Portolan, startPortolan } from './servers/portolan.ts';
@@ -70,7 +70,7 @@ export async function measureScale(workplace: Workplace): Promise<Report> {
       data: turns.map(({ subject, results }) => ({
         ...subject.shape,
         ...subject.start,
-        peak: peakOf(subject),
+        peak: readPeak(subject),
         rounds: results.map(({ threads, ...cost }) => ({ ...cost, threads: [...threads.values()] })),
       })),
     };
@@ -80,11 +80,11 @@ export async function measureScale(workplace: Workplace): Promise<Report> {
 }
 
 async function startSubject(workplace: Workplace, shape: ClusterShape): Promise<Subject> {
-  const questions = await saveQuestions(workplace, describeCluster(shape), titleOf(shape));
+  const questions = await saveQuestions(workplace, describeCluster(shape), formatTitle(shape));
   const apiServer = await ApiServer.start(workplace, shape);
   try {
     const server = await startPortolan(workplace, apiServer.kubeconfig, 'all cores');
-    const processorTime = sumOf(readThreadTimes(server.process.pid)) / 1000;
+    const processorTime = sumTimes(readThreadTimes(server.process.pid)) / 1000;
     const firstAnswerAt = apiServer.firstAnswerAt ?? server.process.startedAt;
     const start = {
       fromStart: server.readyAt - server.process.startedAt,
@@ -119,17 +119,17 @@ function readTableOctets(metrics: string): number {
   return Number(/^portolan_table_bytes\{kind="name"\} (\S+)$/m.exec(metrics)?.[1]);
 }
 
-function titleOf({ services, endpoints }: ClusterShape): string {
+function formatTitle({ services, endpoints }: ClusterShape): string {
   return `${services} services, ${endpoints} endpoints`;
 }
 
 function describeStart(shape: ClusterShape, start: StartStats | undefined): string {
-  if (start === undefined) return titleOf(shape);
-  return `${titleOf(shape)}: ready after ${Math.round(start.fromStart)} ms, ${start.collected.toFixed(1)} MiB`;
+  if (start === undefined) return formatTitle(shape);
+  return `${formatTitle(shape)}: ready after ${Math.round(start.fromStart)} ms, ${start.collected.toFixed(1)} MiB`;
 }
 
 /** Of the whole run, so it is read at its end. */
-function peakOf({ server }: Subject): number {
+function readPeak({ server }: Subject): number {
   return readMemory(server.process.pid).peak;
 }
 
@@ -137,9 +137,9 @@ function printStarts(subjects: readonly Subject[]): Table {
   const rows = subjects.map((subject) => {
     const { fromStart, fromFirstAnswer, processorTime, settled, collected, tableOctets } = subject.start;
     return [
-      titleOf(subject.shape),
+      formatTitle(subject.shape),
       ...[fromStart, fromFirstAnswer, processorTime].map((milliseconds) => `${Math.round(milliseconds)} ms`),
-      ...[settled, collected, peakOf(subject)].map((mebibytes) => mebibytes.toFixed(1)),
+      ...[settled, collected, readPeak(subject)].map((mebibytes) => mebibytes.toFixed(1)),
       (tableOctets / 2 ** 20).toFixed(1),
     ];
   });
@@ -159,14 +159,14 @@ function printStarts(subjects: readonly Subject[]): Table {
   };
 }
 
-function costsOf({ results }: Turns<Subject, Cost>): readonly number[] {
+function listCosts({ results }: Turns<Subject, Cost>): readonly number[] {
   return results.map(({ perQuery }) => perQuery);
 }
 
 function printCosts(turns: SubjectTurns): Table {
   const rows = turns.map((turn) => [
-    titleOf(turn.subject.shape),
-    printSummary(summarize(costsOf(turn)), 2),
+    formatTitle(turn.subject.shape),
+    printSummary(summarize(listCosts(turn)), 2),
     summarize(turn.results.map(({ queriesPerSecond }) => queriesPerSecond)).median.toFixed(0),
     String(turn.results.reduce((sum, { lost }) => sum + lost, 0)),
   ]);
@@ -178,11 +178,11 @@ function judge(turns: SubjectTurns): readonly Goal[] {
   const largest = turns.at(-1);
   const judged = turns.find(({ subject }) => subject.shape === JUDGED)?.subject;
   if (smallest === undefined || largest === undefined || judged === undefined) return [];
-  const title = titleOf(judged.shape);
+  const title = formatTitle(judged.shape);
   return [
     {
       what: 'cost per query at the largest against the smallest',
-      value: summarize(costsOf(largest)).median / summarize(costsOf(smallest)).median,
+      value: summarize(listCosts(largest)).median / summarize(listCosts(smallest)).median,
       limit: 1.15,
       unit: 'times',
     },

@@ -2,7 +2,7 @@
  * The cost of a query: our readers, the floor, Knot and dnsmasq with the same names, taking turns in one run.
  */
 import { ApiServer } from './api-server.ts';
-import { type Cluster, describeCluster, nameOf } from './cluster.ts';
+import { type Cluster, describeCluster, toServiceName } from './cluster.ts';
 import { type Contestant, type CostTurns, judgeCosts, listCosts, measureTurn, printCosts } from './costs.ts';
 import { putLoad } from './dnsperf.ts';
 import { isInstalled } from './programs.ts';
@@ -99,7 +99,7 @@ async function startContestants(
   else workplace.say('knotd not found: no Knot to compare with');
   const known = cluster.services[0];
   if (isInstalled('dnsmasq') && known !== undefined)
-    contestants.push({ ...(await startDnsmasq(workplace, portolan.port, nameOf(known))), goal: 0.6 });
+    contestants.push({ ...(await startDnsmasq(workplace, portolan.port, toServiceName(known))), goal: 0.6 });
   else workplace.say('dnsmasq not found: no dnsmasq to compare with');
 }
 

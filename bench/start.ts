@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { ApiServer, findGivenCluster } from './api-server.ts';
-import { type ClusterShape, describeCluster, nameOf } from './cluster.ts';
+import { type ClusterShape, describeCluster, toServiceName } from './cluster.ts';
 import { DnsClient } from './dns-client.ts';
 import { readGivenCluster } from './given-cluster.ts';
 import { machineTime } from './machine.ts';
@@ -122,7 +122,7 @@ async function openDouble(workplace: Workplace, shape: ClusterShape, goals: Stag
   return {
     title: `${shape.services} services, ${shape.endpoints} endpoints`,
     kubeconfig: server.kubeconfig,
-    last: last === undefined ? '' : nameOf(last),
+    last: last === undefined ? '' : toServiceName(last),
     goals,
     stop: () => server.stop(),
   };

@@ -12,12 +12,12 @@ export function writeZoneFile(cluster: Cluster): string {
     `@ SOA ns.dns hostmaster 1 7200 1800 86400 ${TTL}`,
     '@ NS ns.dns',
     'ns.dns A 10.96.0.2',
-    ...cluster.services.flatMap(recordsOf),
+    ...cluster.services.flatMap(listRecords),
     '',
   ].join('\n');
 }
 
-function recordsOf(service: ClusterService): readonly string[] {
+function listRecords(service: ClusterService): readonly string[] {
   const name = `${service.name}.${service.namespace}.svc`;
   const port = `_${PORT.name}._tcp.${name}`;
   if (!isHeadless(service)) {

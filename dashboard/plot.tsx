@@ -17,7 +17,7 @@ export function Plot({ series }: { readonly series: Series }) {
     const isDark = matchMedia('(prefers-color-scheme: dark)');
     const draw = () => {
       plot.current?.destroy();
-      plot.current = new UPlot(optionsOf(element), columnsOf(series), element);
+      plot.current = new UPlot(makeOptions(element), toColumns(series), element);
     };
     const resize = new ResizeObserver(() =>
       plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }),
@@ -31,10 +31,10 @@ export function Plot({ series }: { readonly series: Series }) {
       plot.current?.destroy();
     };
   }, []);
-  useEffect(() => plot.current?.setData(columnsOf(series)), [series]);
+  useEffect(() => plot.current?.setData(toColumns(series)), [series]);
   return (
     <>
-      <div class="plot" ref={place} role="img" aria-label={sentenceOf(series)} />
+      <div class="plot" ref={place} role="img" aria-label={describeSeries(series)} />
       <details>
         <summary>As a table</summary>
         <Table series={series} />
@@ -43,11 +43,11 @@ export function Plot({ series }: { readonly series: Series }) {
   );
 }
 
-function columnsOf({ times, queries, missing, failed }: Series): UPlot.AlignedData {
+function toColumns({ times, queries, missing, failed }: Series): UPlot.AlignedData {
   return [[...times], [...queries], [...missing], [...failed]];
 }
 
-function optionsOf(element: HTMLElement): UPlot.Options {
+function makeOptions(element: HTMLElement): UPlot.Options {
   const style = getComputedStyle(element);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const axis = { stroke: colour('--faint'), grid: { stroke: colour('--line'), width: 1 } };
@@ -65,7 +65,7 @@ function optionsOf(element: HTMLElement): UPlot.Options {
   };
 }
 
-function sentenceOf({ queries, failed }: Series): string {
+function describeSeries({ queries, failed }: Series): string {
   const last = queries.at(-1) ?? 0;
   const peak = Math.max(0, ...queries);
   return `Queries per second: now ${last}, peak ${peak}; failed: now ${failed.at(-1) ?? 0}, peak ${Math.max(0, ...failed)}`;

@@ -135,7 +135,7 @@ async function follow(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      for await (const line of linesOf(await send(path, signal)))
+      for await (const line of readLines(await send(path, signal)))
         show((before) => addLine(before, JSON.parse(line) as LiveLine)); // Of the server that gave this page.
     } catch (error) {
       if (signal.aborted) return;
@@ -158,7 +158,7 @@ function addLine(before: Tail, line: LiveLine): Tail {
   };
 }
 
-async function* linesOf({ body }: Response): AsyncIterable<string> {
+async function* readLines({ body }: Response): AsyncIterable<string> {
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   for (;;) {

@@ -46,9 +46,9 @@ function thirdPartyNotices() {
     'Portolan is installed with these packages. None of them is part of its own code.\n',
     ...notices,
     'The program contains these packages.\n',
-    ...noticesOf(programPackages()),
+    ...formatNotices(programPackages()),
     'The page of portolan dashboard contains these packages.\n',
-    ...noticesOf(pagePackages()),
+    ...formatNotices(pagePackages()),
   ];
   return parts.join(`\n${'-'.repeat(80)}\n\n`);
 }
@@ -87,34 +87,36 @@ async function readCommands() {
 const SHARED = ['signals', 'outputs', 'early-ports', 'first-reader', 'cached-bundle'];
 const FOLDERS = ['.', 'process', 'programs', 'servers', 'tools'];
 /** The source of a module of `dist/` with the same name; undefined: it is not in `packages/cli/src/`. */
-const sourceOf = (name) =>
+const findSource = (name) =>
   FOLDERS.map((folder) => `packages/cli/src/${folder}/${name}.ts`).find((path) => existsSync(path));
 /** Commands with a bundle of their own, by its name; their modules have their names. All others are in that of the entry. */
 const commands = await readCommands();
 /** Each built by itself, split: modules by their names in `dist/`. */
 const SPLIT = [
-  ...['portolan', ...SHARED].map((name) => ({ [name]: sourceOf(name) })),
+  ...['portolan', ...SHARED].map((name) => ({ [name]: findSource(name) })),
   { 'query-log': 'packages/server/src/observe/query-events/query-log-thread.ts' },
 ];
 /** Each built as one file of CommonJS, with a code cache for each module that loads it: these by their names in `dist/`. */
 const CACHED = {
   reader: { reader: 'packages/kernel/src/listen/reader-thread.ts' },
   ...Object.fromEntries(
-    [...new Set(commands.map(({ bundle }) => bundle))].map((own) => [own, modulesOf(own)]),
+    [...new Set(commands.map(({ bundle }) => bundle))].map((own) => [own, listModules(own)]),
   ),
 };
 
-function modulesOf(own) {
+function listModules(own) {
   const names = commands.filter(({ bundle }) => bundle === own).map(({ name }) => name);
-  return Object.fromEntries(names.map((name) => [name, sourceOf(name)]));
+  return Object.fromEntries(names.map((name) => [name, findSource(name)]));
 }
 
 /** Leaves modules that have a file of their own out of the bundle. */
 function separate(names) {
-  const nameOf = new Map(names.flatMap((name) => (sourceOf(name) ? [[resolve(sourceOf(name)), name]] : [])));
+  const nameBySource = new Map(
+    names.flatMap((name) => (findSource(name) ? [[resolve(findSource(name)), name]] : [])),
+  );
   const setup = ({ onResolve }) =>
     onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir, kind }) => {
-      const name = kind === 'entry-point' ? undefined : nameOf.get(resolve(resolveDir, path));
+      const name = kind === 'entry-point' ? undefined : nameBySource.get(resolve(resolveDir, path));
       return name === undefined ? undefined : { path: `./${name}.js`, external: true };
     });
   return { name: 'separate', setup };
@@ -236,7 +238,7 @@ async function buildPlugins() {
   }
 }
 
-function noticesOf(packages) {
+function formatNotices(packages) {
   return packages.map(
     ({ name, version: used, license, text }) => `${name} ${used} (${license})\n\n${text}\n`,
   );
@@ -256,7 +258,7 @@ async function buildDashboard() {
     tsconfig: 'dashboard/tsconfig.json',
   });
   copyFileSync('dashboard/index.html', `${fresh}/dashboard/index.html`);
-  writeFileSync(`${fresh}/dashboard/LICENSES.txt`, noticesOf(pagePackages()).join('\n'));
+  writeFileSync(`${fresh}/dashboard/LICENSES.txt`, formatNotices(pagePackages()).join('\n'));
 }
 
 /** @throws Error where a bundle has a character beyond ASCII: V8 may then hold all of it with two octets for each character */

@@ -73,7 +73,7 @@ async function run(dist, command, scene) {
   const port = await findFreePort();
   const child = spawn(
     process.execPath,
-    [resolve(dist, 'portolan.js'), command, ...argumentsOf(command, port, scene)],
+    [resolve(dist, 'portolan.js'), command, ...listArguments(command, port, scene)],
     {
       env: { PATH: process.env.PATH, HOME: scene.folder, PORTOLAN_WRITE_CODE_CACHE: '1' },
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -93,7 +93,7 @@ async function run(dist, command, scene) {
   return isAnswered && isWritten ? undefined : `${isAnswered ? 'nothing written' : 'no answer'}\n${errors}`;
 }
 
-function argumentsOf(command, port, { folder, api, upstream }) {
+function listArguments(command, port, { folder, api, upstream }) {
   const server = `${ADDRESS}:${upstream}`;
   const clusterFlags = [
     '--dns-bind-address',

@@ -23,7 +23,7 @@ const LATE: readonly (readonly [command: string, late: readonly string[]])[] = [
   ['node-cache', [...PACKAGES, ...OF_CLUSTERS]],
 ];
 
-const entryOf = (command: string) => `packages/cli/src/servers/${command}.ts`;
+const toEntryPath = (command: string) => `packages/cli/src/servers/${command}.ts`;
 let inputs: Metafile['inputs'] = {};
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ beforeAll(async () => {
     format: 'esm',
     packages: 'external',
     plugins: [workspaces],
-    entryPoints: LATE.map(([command]) => entryOf(command)),
+    entryPoints: LATE.map(([command]) => toEntryPath(command)),
   });
   inputs = metafile.inputs;
 });
@@ -52,7 +52,7 @@ function loadedWith(entry: string): ReadonlySet<string> {
 }
 
 it.each(LATE)('%s loads it late', (command, late) => {
-  const loaded = loadedWith(entryOf(command));
+  const loaded = loadedWith(toEntryPath(command));
   expect(loaded.size).toBeGreaterThan(300);
   expect(loaded).toContain('packages/server/src/server.ts');
   expect(late.filter((module) => loaded.has(module))).toEqual([]);

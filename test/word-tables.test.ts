@@ -10,14 +10,14 @@ import { readProgramFiles, type SourceFile } from './support/sources.ts';
 const WORD_RECORD = String.raw`(?:Partial<|Readonly<)*(?:Record<\s*string\s*,|\{\s*(?:readonly\s+)?\[\w+:\s*string\]:)`;
 
 /** Names of types that are such records. */
-function aliasesOf(sources: readonly SourceFile[]): readonly string[] {
+function listAliases(sources: readonly SourceFile[]): readonly string[] {
   const alias = new RegExp(String.raw`\btype (\w+)(?:<[^=]*>)? =\s*${WORD_RECORD}`, 'g');
   return [...new Set(sources.flatMap(({ text }) => [...text.matchAll(alias)].map(([, name = '']) => name)))];
 }
 
 /** `path:line: code`, for each use that a foreign word may break. */
 function findWordTables(sources: readonly SourceFile[]): readonly string[] {
-  const types = [WORD_RECORD, ...aliasesOf(sources).map((name) => String.raw`${name}\b`)].join('|');
+  const types = [WORD_RECORD, ...listAliases(sources).map((name) => String.raw`${name}\b`)].join('|');
   const annotated = new RegExp(String.raw`(?<name>#?\w+)\??:\s*(?:${types})`, 'g');
   // `=>` of a function in the type is no beginning of a value.
   const literal = new RegExp(

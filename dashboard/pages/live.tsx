@@ -36,7 +36,7 @@ export function LiveQueries({ query }: { readonly query: URLSearchParams }) {
           {isPaused ? 'Go on (p)' : 'Pause (p)'}
         </button>
       </QueryForm>
-      <p class={tail.error === undefined ? 'faint' : 'bad'}>{sentenceOf(tail, isPaused)}</p>
+      <p class={tail.error === undefined ? 'faint' : 'bad'}>{describeTail(tail, isPaused)}</p>
       {tail.latest?.problems.map(({ replica, reason }) => (
         <p key={replica} class="bad">
           {replica}: {reason}
@@ -47,7 +47,7 @@ export function LiveQueries({ query }: { readonly query: URLSearchParams }) {
   );
 }
 
-function sentenceOf({ error, latest, queries, leftOut }: Tail, isPaused: boolean): string {
+function describeTail({ error, latest, queries, leftOut }: Tail, isPaused: boolean): string {
   if (error !== undefined) return error;
   const rest = leftOut === 0 ? '' : ` ${leftOut} were left out: there were too many.`;
   if (isPaused) return `Paused: nothing is watched.${rest}`;

@@ -61,7 +61,7 @@ export default definePlugin({
         const isAbove = rule.records.some(({ name }) => isWithin(toKey(name), key));
         if (!isAbove && rule.fallsThrough) continue;
         const exists = isAbove || key === zone;
-        return { kind: exists ? 'nodata' : 'nxdomain', aliases: [], soa: soaOf(zone), authoritative: true };
+        return { kind: exists ? 'nodata' : 'nxdomain', aliases: [], soa: makeSoa(zone), authoritative: true };
       }
       return next(query);
     };
@@ -93,7 +93,7 @@ function readLine(line, zone, block) {
   }
 }
 
-function soaOf(zone) {
+function makeSoa(zone) {
   const data = {
     kind: 'SOA',
     primary: toName(zone === '.' ? 'ns.' : `ns.${zone}`),

@@ -52,13 +52,13 @@ async function testExample(definition, example, settings, faults) {
       await comparePublished(plugin.handler, host, report);
     }
   } catch (error) {
-    report(`It throws when it is made or started: ${messageOf(error)}.`);
+    report(`It throws when it is made or started: ${describeError(error)}.`);
   }
   try {
     const stopped = Promise.resolve(plugin?.stop?.('ending')).then(() => true);
     if (!(await inTime(stopped, START_MILLISECONDS))) report('It does not stop.');
   } catch (error) {
-    report(`It throws when it is stopped: ${messageOf(error)}.`);
+    report(`It throws when it is stopped: ${describeError(error)}.`);
   }
   const left = [...(await leftBehind(before)), ...Array.from(host.timers, () => 'Timer of context.clock')];
   if (left.length > 0) report(`It leaves something running after its end: ${left.join(', ')}.`);
@@ -122,7 +122,7 @@ async function askOne(handler, query, once) {
       once(`It acts on a question that it does not state: ${describe(question)}.`);
     else return query.isForAll ? JSON.stringify(answer) : undefined;
   } catch (error) {
-    once(`It throws for ${describe(question)}: ${messageOf(error)}.`);
+    once(`It throws for ${describe(question)}: ${describeError(error)}.`);
   }
   return undefined;
 }
@@ -277,4 +277,4 @@ function randomFrom(seed) {
 }
 
 const describe = ({ name, type }) => `${name} of type ${type}`;
-const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+const describeError = (error) => (error instanceof Error ? error.message : String(error));

@@ -21,7 +21,7 @@ export function makeCursor(text, name) {
     try {
       read();
     } catch (error) {
-      faults.push(messageOf(error));
+      faults.push(describeError(error));
       recover();
     }
   };
@@ -46,7 +46,7 @@ export function makeCursor(text, name) {
       try {
         return read(readUses(tokens, heads));
       } catch (error) {
-        faults.push(messageOf(error));
+        faults.push(describeError(error));
         return undefined;
       }
     },
@@ -137,6 +137,6 @@ function readUses(tokens, heads) {
   });
 }
 
-function messageOf(error) {
+function describeError(error) {
   return error instanceof Error ? error.message : String(error);
 }

@@ -193,30 +193,46 @@ function readRecord(text, origin) {
     /^(\S+)\s+(?:(\d+)\s+)?(?:IN\s+)?([A-Z]+)\s+(.+)$/i.exec(text) ?? [];
   const kind = type?.toUpperCase();
   const words = data?.split(/\s+/) ?? [];
-  const nameOf = (word) =>
+  const toFullName = (word) =>
     word === '@' ? origin : toName(word.endsWith('.') || origin === '.' ? word : `${word}.${origin}`);
   const read = READERS[kind];
   if (read === undefined) throw new Error(`not a record: ${text}`);
-  return { name: nameOf(owner), class: CLASS.IN, ttl: Number(ttl), data: { kind, ...read(words, nameOf) } };
+  return {
+    name: toFullName(owner),
+    class: CLASS.IN,
+    ttl: Number(ttl),
+    data: { kind, ...read(words, toFullName) },
+  };
 }
 
 const READERS = {
   A: ([address]) => ({ address }),
   AAAA: ([address]) => ({ address }),
-  NS: ([target], nameOf) => ({ target: nameOf(target) }),
-  CNAME: ([target], nameOf) => ({ target: nameOf(target) }),
-  PTR: ([target], nameOf) => ({ target: nameOf(target) }),
-  MX: ([preference, exchange], nameOf) => ({ preference: Number(preference), exchange: nameOf(exchange) }),
+  NS: ([target], toFullName) => ({ target: toFullName(target) }),
+  CNAME: ([target], toFullName) => ({ target: toFullName(target) }),
+  PTR: ([target], toFullName) => ({ target: toFullName(target) }),
+  MX: ([preference, exchange], toFullName) => ({
+    preference: Number(preference),
+    exchange: toFullName(exchange),
+  }),
   TXT: (words) => ({ strings: [new TextEncoder().encode(words.join(' '))] }),
-  SRV: ([priority, weight, port, target], nameOf) => ({
+  SRV: ([priority, weight, port, target], toFullName) => ({
     priority: Number(priority),
     weight: Number(weight),
     port: Number(port),
-    target: nameOf(target),
+    target: toFullName(target),
   }),
-  SOA: ([primary, mailbox, ...numbers], nameOf) => {
+  SOA: ([primary, mailbox, ...numbers], toFullName) => {
     const [serial, refresh, retry, expire, minimum] = numbers.map(Number);
-    return { primary: nameOf(primary), mailbox: nameOf(mailbox), serial, refresh, retry, expire, minimum };
+    return {
+      primary: toFullName(primary),
+      mailbox: toFullName(mailbox),
+      serial,
+      refresh,
+      retry,
+      expire,
+      minimum,
+    };
   },
 };
 

@@ -64,12 +64,12 @@ export function isWithin(name, ancestor) {
 
 export function isWithinAny(name, names) {
   if (names.size === 0) return false;
-  for (let at = name; at !== undefined; at = parentOf(at)) if (names.has(at)) return true;
+  for (let at = name; at !== undefined; at = toParent(at)) if (names.has(at)) return true;
   return false;
 }
 
 /** The name without its first label; undefined: it is the root. */
-function parentOf(name) {
+function toParent(name) {
   if (name === '.') return undefined;
   let dot = name.indexOf('.');
   while (dot > 0 && isEscaped(name, dot)) dot = name.indexOf('.', dot + 1);

@@ -3,7 +3,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { resourceOf, type Target, type Verb } from './target.ts';
+import { formatResource, type Target, type Verb } from './target.ts';
 
 export interface AccessRule {
   readonly groups: readonly string[];
@@ -51,7 +51,7 @@ export function mayDo(access: Access, user: string, verb: Verb, target: Target):
 export function allows(rule: AccessRule, verb: Verb, target: Target): boolean {
   return (
     covers(rule.groups, target.group) &&
-    covers(rule.resources, resourceOf(target)) &&
+    covers(rule.resources, formatResource(target)) &&
     covers(rule.verbs, verb) &&
     (rule.namespace === undefined || rule.namespace === target.namespace) &&
     (rule.names === undefined || rule.names.includes(target.name))

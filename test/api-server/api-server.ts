@@ -24,7 +24,7 @@ import { type KubernetesObject, ObjectStore, type StoredObject } from './object-
 import { Responder } from './responder.ts';
 import { describeScale } from './scale.ts';
 import { expiredContinue, forbidden, notFound, notServed, statusBody, unauthorized } from './status.ts';
-import { apiVersionOf, narrow, readTarget, readVerb, type Target, type Verb } from './target.ts';
+import { formatApiVersion, narrow, readTarget, readVerb, type Target, type Verb } from './target.ts';
 import { readTlsFixture, type TlsMode } from './tls-fixture.ts';
 import { OpenWatch, refuseWatch, type WatchSettings } from './watch.ts';
 import { answerWrite } from './write.ts';
@@ -236,7 +236,7 @@ export class ApiServerDouble {
     const user = identify(this.access, request);
     const narrowed = narrow(target, url.searchParams);
     const allowed = user !== undefined && mayDo(this.access, user, verb, narrowed);
-    const served = this.serves.includes(`${apiVersionOf(target)}/${target.plural}`);
+    const served = this.serves.includes(`${formatApiVersion(target)}/${target.plural}`);
     const status = user === undefined ? 401 : !allowed ? 403 : served ? 'allowed' : 404;
     this.#record(request, verb, narrowed, url, user, status);
     if (status === 401) responder.refuse(unauthorized());
@@ -337,11 +337,11 @@ function obey(fault: Fault, responder: Responder, url: URL): boolean {
 }
 
 function identity(kind: string, target: Target): string {
-  return `{"kind":"${kind}","apiVersion":"${apiVersionOf(target)}",`;
+  return `{"kind":"${kind}","apiVersion":"${formatApiVersion(target)}",`;
 }
 
 function deprecation(target: Target): Record<string, string> {
-  if (apiVersionOf(target) !== 'discovery.k8s.io/v1beta1') return {};
+  if (formatApiVersion(target) !== 'discovery.k8s.io/v1beta1') return {};
   const warning = '299 - "discovery.k8s.io/v1beta1 EndpointSlice is deprecated in v1.22+"';
   return { warning };
 }

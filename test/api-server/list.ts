@@ -13,7 +13,7 @@ import {
   statusBody,
   versionTooLarge,
 } from './status.ts';
-import { apiVersionOf, type Target } from './target.ts';
+import { formatApiVersion, type Target } from './target.ts';
 
 interface Page {
   readonly objects: readonly StoredObject[];
@@ -47,7 +47,7 @@ export function answerList(
     ...(found.token === undefined ? {} : { continue: found.token }),
     ...(found.remaining > 0 && !query.has('fieldSelector') ? { remainingItemCount: found.remaining } : {}),
   };
-  const head = `{"kind":"${entry.kind}List","apiVersion":"${apiVersionOf(target)}","metadata":${JSON.stringify(metadata)}`;
+  const head = `{"kind":"${entry.kind}List","apiVersion":"${formatApiVersion(target)}","metadata":${JSON.stringify(metadata)}`;
   return { kind: 'list', text: `${head},"items":[${found.objects.map((object) => object.text).join(',')}]}` };
 }
 
@@ -57,7 +57,7 @@ export function makeFilter(target: Target, query: URLSearchParams): (object: Sto
   const wanted = selector === '' ? [] : selector.split(',').map((term) => term.split(/==?/));
   const labels = query.get('labelSelector') ?? '';
   return (object) =>
-    matchesLabels(labels, labelsOf(object)) &&
+    matchesLabels(labels, getLabels(object)) &&
     (target.namespace === '' || object.namespace === target.namespace) &&
     wanted.every(([field = '', value]) => findField(object.object, field) === value);
 }
@@ -73,7 +73,7 @@ function findField(object: object, path: string): unknown {
     );
 }
 
-function labelsOf({ object }: StoredObject): Readonly<Record<string, string>> {
+function getLabels({ object }: StoredObject): Readonly<Record<string, string>> {
   return (object.metadata['labels'] ?? {}) as Readonly<Record<string, string>>;
 }
 

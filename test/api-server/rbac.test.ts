@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
 import { ApiServerDouble } from './api-server.ts';
-import { findUnused, readRules, userOf } from './rbac.ts';
+import { findUnused, formatUser, readRules } from './rbac.ts';
 
 const ACCOUNT = { namespace: 'kube-system', name: 'kube-dns' };
-const USER = userOf(ACCOUNT);
+const USER = formatUser(ACCOUNT);
 const MANIFESTS = [
   `
 kind: ClusterRole

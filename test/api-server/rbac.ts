@@ -33,7 +33,7 @@ interface Document {
 }
 
 /** The user that the API server takes a ServiceAccount for. */
-export function userOf({ namespace, name }: Account): string {
+export function formatUser({ namespace, name }: Account): string {
   return `system:serviceaccount:${namespace}:${name}`;
 }
 
@@ -49,7 +49,7 @@ export function readRules(manifests: readonly string[], account: Account): reado
   return documents
     .filter((binding) => isBoundTo(binding, account))
     .flatMap((binding) => {
-      const role = documents.find((document) => isRoleOf(document, binding));
+      const role = documents.find((document) => isBoundRole(document, binding));
       if (role === undefined) throw new Error(`no such role: ${JSON.stringify(binding.roleRef)}`);
       const scope =
         binding.kind === 'RoleBinding' ? { namespace: binding.metadata?.namespace ?? 'default' } : {};
@@ -68,7 +68,7 @@ function isBoundTo({ kind, subjects = [] }: Document, account: Account): boolean
 }
 
 /** A Role is bound in its own namespace alone. */
-function isRoleOf({ kind, metadata }: Document, { roleRef, metadata: binding }: Document): boolean {
+function isBoundRole({ kind, metadata }: Document, { roleRef, metadata: binding }: Document): boolean {
   if (kind !== roleRef?.kind || metadata?.name !== roleRef?.name) return false;
   return kind !== 'Role' || metadata?.namespace === binding?.namespace;
 }

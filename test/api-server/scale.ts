@@ -4,7 +4,7 @@
 import type { KubernetesObject, StoredObject } from './object-store.ts';
 
 export function describeScale({ name, namespace, version, object }: StoredObject): string {
-  const replicas = replicasOf(object);
+  const replicas = readReplicas(object);
   return JSON.stringify({
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
@@ -15,7 +15,7 @@ export function describeScale({ name, namespace, version, object }: StoredObject
   });
 }
 
-export function replicasOf(object: KubernetesObject): number {
+export function readReplicas(object: KubernetesObject): number {
   return Number((object['spec'] as { readonly replicas?: number } | undefined)?.replicas ?? 0);
 }
 

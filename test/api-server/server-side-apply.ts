@@ -30,7 +30,7 @@ export function serverSideApply(
   isForced: boolean,
 ): Applied {
   const wanted = withoutIdentity(body);
-  const owned = fieldsOf(wanted);
+  const owned = toFieldSet(wanted);
   const managed = (before.metadata['managedFields'] ?? []) as readonly ManagedFields[];
   const isOwn = (each: ManagedFields) => each.manager === manager && each.operation === 'Apply';
   const others = managed.filter((each) => !isOwn(each));
@@ -67,17 +67,17 @@ function isNamed(value: unknown): value is readonly Fields[] {
   return Array.isArray(value) && value.length > 0 && value.every((item) => isFields(item) && 'name' in item);
 }
 
-const keyOf = (item: Fields): string => `k:${JSON.stringify({ name: item['name'] })}`;
+const toItemKey = (item: Fields): string => `k:${JSON.stringify({ name: item['name'] })}`;
 
 /** The parts of a value by the names of fields; undefined for a value that has none. */
-function partsOf(value: unknown): readonly (readonly [string, unknown])[] | undefined {
-  if (isNamed(value)) return value.map((item) => [keyOf(item), item]);
+function listParts(value: unknown): readonly (readonly [string, unknown])[] | undefined {
+  if (isNamed(value)) return value.map((item) => [toItemKey(item), item]);
   if (isFields(value)) return Object.entries(value).map(([name, part]) => [`f:${name}`, part]);
   return undefined;
 }
 
-function fieldsOf(value: unknown): FieldSet {
-  return Object.fromEntries((partsOf(value) ?? []).map(([name, part]) => [name, fieldsOf(part)]));
+function toFieldSet(value: unknown): FieldSet {
+  return Object.fromEntries((listParts(value) ?? []).map(([name, part]) => [name, toFieldSet(part)]));
 }
 
 type Path = readonly string[];
@@ -109,14 +109,14 @@ function without(fields: FieldSet, paths: readonly Path[], above: Path = []): Fi
 
 function valueAt(value: unknown, [first, ...rest]: Path): unknown {
   if (first === undefined) return typeof value === 'object' ? JSON.stringify(value) : value;
-  return valueAt(partsOf(value)?.find(([name]) => name === first)?.[1], rest);
+  return valueAt(listParts(value)?.find(([name]) => name === first)?.[1], rest);
 }
 
 function merge(before: unknown, wanted: unknown): unknown {
   if (isNamed(wanted) && isNamed(before)) {
-    const added = wanted.filter((item) => !before.some((each) => keyOf(each) === keyOf(item)));
+    const added = wanted.filter((item) => !before.some((each) => toItemKey(each) === toItemKey(item)));
     const changed = before.map((each) =>
-      merge(each, wanted.find((item) => keyOf(item) === keyOf(each)) ?? {}),
+      merge(each, wanted.find((item) => toItemKey(item) === toItemKey(each)) ?? {}),
     );
     return [...changed, ...added];
   }
@@ -129,7 +129,7 @@ function merge(before: unknown, wanted: unknown): unknown {
 function removeAt(value: unknown, [first, ...rest]: Path): unknown {
   if (first === undefined) return undefined;
   if (isNamed(value))
-    return value.flatMap((item) => (keyOf(item) === first ? [removeAt(item, rest) as Fields] : [item]));
+    return value.flatMap((item) => (toItemKey(item) === first ? [removeAt(item, rest) as Fields] : [item]));
   if (!isFields(value)) return value;
   const name = first.slice('f:'.length);
   const { [name]: part, ...others } = value;

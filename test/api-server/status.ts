@@ -1,7 +1,7 @@
 /**
  * The bodies of refusals of an API server: `Status` objects, with the recorded messages.
  */
-import { resourceOf, type Target } from './target.ts';
+import { formatResource, type Target } from './target.ts';
 
 export interface Refusal {
   readonly status: number;
@@ -44,7 +44,7 @@ export function forbidden(user: string, verb: string, target: Target): Refusal {
   const scope = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
   return refuse({
     code: 403,
-    message: `${full} is forbidden: User "${user}" cannot ${verb} resource "${resourceOf(target)}" in API group "${group}" ${scope}`,
+    message: `${full} is forbidden: User "${user}" cannot ${verb} resource "${formatResource(target)}" in API group "${group}" ${scope}`,
     reason: 'Forbidden',
     details: { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: plural },
   });
@@ -61,7 +61,7 @@ export function notServed(): Refusal {
 
 export function notFound(target: Target): Refusal {
   const { name, group, subresource } = target;
-  const kind = resourceOf(target);
+  const kind = formatResource(target);
   const full = subresource === '' || group === '' ? kind : `${kind}.${group}`;
   return refuse({
     code: 404,

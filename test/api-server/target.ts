@@ -57,7 +57,7 @@ export function narrow(target: Target, query: URLSearchParams): Target {
 }
 
 /** The resource as rules of RBAC name it. */
-export function resourceOf({ plural, subresource }: Target): string {
+export function formatResource({ plural, subresource }: Target): string {
   return subresource === '' ? plural : `${plural}/${subresource}`;
 }
 
@@ -65,6 +65,6 @@ export function isTrue(parameter: string | null): boolean {
   return parameter === 'true' || parameter === '1';
 }
 
-export function apiVersionOf(target: Target): string {
+export function formatApiVersion(target: Target): string {
   return target.group === '' ? target.version : `${target.group}/${target.version}`;
 }

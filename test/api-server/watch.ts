@@ -9,7 +9,7 @@ import type { ObjectStore, StoredObject, StoreEvent } from './object-store.ts';
 import { PROTOBUF, type Responder } from './responder.ts';
 import { isSelector } from './selector.ts';
 import { badRequest, badVersion, noInitialEvents, type Refusal, statusBody } from './status.ts';
-import { apiVersionOf, isTrue, type Target } from './target.ts';
+import { formatApiVersion, isTrue, type Target } from './target.ts';
 
 export interface WatchSettings {
   readonly clock: Clock;
@@ -65,7 +65,7 @@ export class OpenWatch {
     this.#isProtobuf = settings.protobuf && responder.acceptsProtobuf;
     this.#bookmarks = isTrue(query.get('allowWatchBookmarks'));
     this.#keep = makeFilter(target, query);
-    this.#prefix = `{"kind":"${entry.kind}","apiVersion":"${apiVersionOf(target)}",`;
+    this.#prefix = `{"kind":"${entry.kind}","apiVersion":"${formatApiVersion(target)}",`;
     this.#empty = entry.empty ?? '"spec":{},"status":{}';
     this.#after = Number(query.get('resourceVersion') ?? 0);
     this.#open(query);
@@ -143,12 +143,12 @@ export class OpenWatch {
 
   #send(event: StoreEvent): void {
     if (event.version <= this.#after) return;
-    const type = this.#typeOf(event);
+    const type = this.#toEventType(event);
     if (type !== undefined) this.#line(type, this.#prefix + event.object.text.slice(1));
   }
 
   /** An object that a selector takes from now on is added for this watch, one that it takes no more is deleted. */
-  #typeOf({ type, object, previous }: StoreEvent): StoreEvent['type'] | undefined {
+  #toEventType({ type, object, previous }: StoreEvent): StoreEvent['type'] | undefined {
     const isKept = this.#keep(object);
     if (type !== 'MODIFIED') return isKept ? type : undefined;
     const wasKept = previous !== undefined && this.#keep(previous);

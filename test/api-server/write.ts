@@ -9,7 +9,7 @@ import type { Responder } from './responder.ts';
 import { applyScale, describeScale } from './scale.ts';
 import { serverSideApply } from './server-side-apply.ts';
 import { alreadyExists, badRequest, conflict, notFound } from './status.ts';
-import { apiVersionOf, type Target, type Verb } from './target.ts';
+import { formatApiVersion, type Target, type Verb } from './target.ts';
 
 export function answerWrite(
   store: ObjectStore,
@@ -34,7 +34,7 @@ export function answerWrite(
 }
 
 function remove(store: ObjectStore, target: Target, responder: Responder): void {
-  const gone = store.delete(target.plural, keyOf(target));
+  const gone = store.delete(target.plural, toObjectKey(target));
   if (gone === undefined) responder.refuse(notFound(target));
   else responder.sendJson(200, '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}');
 }
@@ -49,7 +49,7 @@ function apply(
   responder: Responder,
 ): void {
   const body = readBody(Buffer.concat(chunks).toString());
-  const held = store.get(target.plural, keyOf(target));
+  const held = store.get(target.plural, toObjectKey(target));
   const before = held?.object;
   const { resourceVersion } = body?.metadata ?? {};
   const manager = query.get('fieldManager') ?? '';
@@ -68,7 +68,7 @@ function apply(
     return;
   }
   const object = identify(entry, target, { ...applied.object });
-  const head = `{"kind":"${entry.kind}","apiVersion":"${apiVersionOf(target)}",`;
+  const head = `{"kind":"${entry.kind}","apiVersion":"${formatApiVersion(target)}",`;
   // A dry run stores nothing, and answers with the object as it would be.
   const text =
     query.get('dryRun') === 'All'
@@ -116,7 +116,7 @@ function save(
     return;
   }
   const named = { ...target, name };
-  const held = store.get(target.plural, keyOf(named));
+  const held = store.get(target.plural, toObjectKey(named));
   const before = held?.object;
   const { resourceVersion } = body.metadata ?? {};
   if (verb === 'create' && before !== undefined) responder.refuse(alreadyExists(named));
@@ -128,7 +128,7 @@ function save(
   else {
     const object = identify(entry, named, change(before, body, verb, target, merge));
     const stored = store.put(entry.kind === 'Service' ? assignAddress(store, object) : object);
-    const head = `{"kind":"${entry.kind}","apiVersion":"${apiVersionOf(target)}",`;
+    const head = `{"kind":"${entry.kind}","apiVersion":"${formatApiVersion(target)}",`;
     responder.sendJson(verb === 'create' ? 201 : 200, head + stored.text.slice(1));
   }
 }
@@ -176,6 +176,6 @@ function assignAddress(store: ObjectStore, object: KubernetesObject): Kubernetes
   return { ...object, spec: { ...spec, clusterIP, clusterIPs } };
 }
 
-function keyOf(target: Target): string {
+function toObjectKey(target: Target): string {
   return target.namespace === '' ? target.name : `${target.namespace}/${target.name}`;
 }

@@ -5,7 +5,7 @@ import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-fol
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
-import { replicasOf } from '../api-server/scale.ts';
+import { readReplicas } from '../api-server/scale.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 import { configMap, FLAGS, NAMESPACE, nodes, scalable } from './world.ts';
 
@@ -32,7 +32,7 @@ describe('a running autoscaler', () => {
     const program = run(...FLAGS, `--kube-master-url=${double.url}`, '--poll-period-seconds=1');
     const replicas = () => {
       const stored = double.store.get('deployments', `${NAMESPACE}/coredns`);
-      return stored && replicasOf(stored.object);
+      return stored && readReplicas(stored.object);
     };
     await waitUntil('the replicas', () => replicas() === 3);
     await program.heard('scaled');

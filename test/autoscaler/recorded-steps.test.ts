@@ -62,21 +62,21 @@ const DIFFERENCES: Readonly<
   },
 };
 
-function errorOf({ lastPoll }: Step): string | undefined {
+function findError({ lastPoll }: Step): string | undefined {
   return lastPoll.body === ''
     ? undefined
     : lastPoll.body.replace('Encountered error at last poll cycle: ', '');
 }
 
 /** The requests of a poll, without what they were answered with. */
-const shapesOf = ({ polls }: Step): readonly (readonly string[])[] =>
+const listRequests = ({ polls }: Step): readonly (readonly string[])[] =>
   polls.map((poll) => poll.map((line) => line.replace(/ -> \d+$/, '')));
 
 it('follows the main sequence', async () => {
   const world = await World.start({ objects: [...nodes(5), scalable('coredns', 1)] });
   const [first, ...others] = steps.filter(({ sequence }) => sequence === 'main');
   const instance = await world.runPolled();
-  expect(world.requests).toEqual(shapesOf(first as Step)[0]);
+  expect(world.requests).toEqual(listRequests(first as Step)[0]);
   expect(world.replicas()).toBe(first?.deployment);
   expect(world.data).toEqual(first?.configMap);
   const followed = others.filter(({ step }) => Object.hasOwn(ACTS, step));
@@ -84,7 +84,7 @@ it('follows the main sequence', async () => {
   for (const recorded of followed) {
     const { step, deployment } = recorded;
     ACTS[step]?.(world);
-    const { [step]: difference = { deployment, error: errorOf(recorded) } } = DIFFERENCES;
+    const { [step]: difference = { deployment, error: findError(recorded) } } = DIFFERENCES;
     const expected = { step, replicas: difference.deployment ?? null, error: difference.error };
     const look = () => ({ step, replicas: world.replicas() ?? null, error: instance.error });
     // A change of nodes arrives by a watch, which may come after the poll.
@@ -95,7 +95,7 @@ it('follows the main sequence', async () => {
     expect(look()).toEqual(expected);
     if (Object.hasOwn(DIFFERENCES, step)) continue;
     // Nothing has changed since, so nothing is written.
-    const shape = shapesOf(recorded)
+    const shape = listRequests(recorded)
       .at(-1)
       ?.filter((line) => !line.startsWith('PUT '));
     expect(world.requests).toEqual(shape);
@@ -109,6 +109,6 @@ it.each(steps.filter(({ sequence }) => sequence === 'default-params'))(
     const flags = FLAGS.filter((flag) => !flag.startsWith('--default-params'));
     const instance = await world.runPolled([...flags, `--default-params=${recorded.given}`]);
     expect(world.data).toEqual(recorded.configMap ?? {});
-    expect(instance.error).toBe(errorOf(recorded));
+    expect(instance.error).toBe(findError(recorded));
   },
 );

@@ -13,7 +13,7 @@ import type { AutoscalerPlan } from '@portolan/server/settings/autoscaler/autosc
 import { onTestFinished } from 'vitest';
 import { ApiServerDouble, type ApiServerOptions, type RecordedRequest } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
-import { replicasOf } from '../api-server/scale.ts';
+import { readReplicas } from '../api-server/scale.ts';
 import { makeNode } from './nodes.ts';
 
 export const NAMESPACE = 'kube-system';
@@ -30,7 +30,7 @@ export const FLAGS = [
   `--default-params=${DEFAULTS}`,
 ];
 
-export function planOf(flags: readonly string[]): AutoscalerPlan {
+export function readAutoscalerPlan(flags: readonly string[]): AutoscalerPlan {
   const reading = readAutoscalerFlags(flags, {});
   if (reading.kind !== 'good') throw new Error(JSON.stringify(reading));
   return reading.settings.plan;
@@ -112,7 +112,7 @@ export class World {
 
   /** Starts an instance. */
   run(flags: readonly string[] = FLAGS, identity = 'one'): Instance {
-    const instance = new Instance(this.double, this.clock, planOf(flags), identity);
+    const instance = new Instance(this.double, this.clock, readAutoscalerPlan(flags), identity);
     this.instances.push(instance);
     instance.autoscaler.start();
     return instance;
@@ -138,7 +138,7 @@ export class World {
 
   replicas(name = 'coredns', plural = 'deployments'): number | undefined {
     const stored = this.double.store.get(plural, `${NAMESPACE}/${name}`);
-    return stored && replicasOf(stored.object);
+    return stored && readReplicas(stored.object);
   }
 
   get data(): unknown {

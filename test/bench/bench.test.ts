@@ -5,8 +5,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Cluster, describeCluster, isHeadless } from '../../bench/cluster.ts';
 import { DnsperfError, parseReport } from '../../bench/dnsperf.ts';
-import { objectsOf } from '../../bench/kubernetes-objects.ts';
-import { readThreadTimes, sumOf, timesBetween } from '../../bench/processor-time.ts';
+import { makeObjects } from '../../bench/kubernetes-objects.ts';
+import { readThreadTimes, sumTimes, timesBetween } from '../../bench/processor-time.ts';
 import { MIX, writeQuestions } from '../../bench/questions.ts';
 import { isMet, printTable } from '../../bench/report.ts';
 import { takeTurns } from '../../bench/rounds.ts';
@@ -28,7 +28,7 @@ describe('the cluster', () => {
   });
 
   it('is the same for the API server and for servers with a zone file', () => {
-    const kinds = [...objectsOf(cluster)].map(({ kind }) => kind);
+    const kinds = [...makeObjects(cluster)].map(({ kind }) => kind);
     const zone = writeZoneFile(cluster);
     expect(kinds.filter((kind) => kind === 'Service')).toHaveLength(200);
     expect(kinds.filter((kind) => kind === 'EndpointSlice')).toHaveLength(200);
@@ -119,7 +119,7 @@ describe.runIf(process.platform === 'linux')('processor time', () => {
     const began = process.cpuUsage();
     for (let used = process.cpuUsage(began); used.user + used.system < 50_000; )
       used = process.cpuUsage(began);
-    const used = sumOf(timesBetween(before, readThreadTimes(process.pid)));
+    const used = sumTimes(timesBetween(before, readThreadTimes(process.pid)));
     expect(used).toBeGreaterThan(5_000);
     expect(used).toBeLessThan(10_000_000);
   });

@@ -66,7 +66,7 @@ describe('the chart, as text', () => {
 /** Objects that a test looks into. */
 type Fields = Readonly<Record<string, unknown>>;
 
-function fieldOf(object: unknown, ...path: readonly (string | number)[]): unknown {
+function findField(object: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((value, key) => (value as Fields | undefined)?.[key], object);
 }
 
@@ -74,10 +74,10 @@ const ofKind = (objects: readonly Manifest[], kind: string): readonly Manifest[]
   objects.filter((object) => object.kind === kind);
 
 /** What decides how the servers run, whatever the objects are called. */
-function essenceOf(objects: readonly Manifest[], workload: string): Fields {
+function selectEssentials(objects: readonly Manifest[], workload: string): Fields {
   const [first] = ofKind(objects, workload);
-  const pod = fieldOf(first, 'spec', 'template', 'spec') as Fields;
-  const container = fieldOf(pod, 'containers', 0) as Fields;
+  const pod = findField(first, 'spec', 'template', 'spec') as Fields;
+  const container = findField(pod, 'containers', 0) as Fields;
   const { volumeMounts, ...rest } = container;
   const kept = [
     'dnsPolicy',
@@ -95,10 +95,10 @@ function essenceOf(objects: readonly Manifest[], workload: string): Fields {
 }
 
 /** Merged by what they are of, since one rule may name several resources. */
-function rightsOf(objects: readonly Manifest[]): readonly string[] {
+function listRights(objects: readonly Manifest[]): readonly string[] {
   const rules = [...ofKind(objects, 'ClusterRole'), ...ofKind(objects, 'Role')].flatMap(
     (role) =>
-      fieldOf(role, 'rules') as readonly {
+      findField(role, 'rules') as readonly {
         apiGroups: string[];
         resources: string[];
         verbs: string[];
@@ -131,7 +131,7 @@ describeWithTool('helm', 'the chart, rendered by helm', () => {
     const known = objects.filter(({ apiVersion }) => !WITHOUT_SCHEMA.includes(apiVersion));
     for (const schema of schemas) expect(known.flatMap((object) => schema.complaints(object))).toEqual([]);
     for (const config of ofKind(objects, 'ConfigMap')) {
-      const corefile = fieldOf(config, 'data', 'Corefile');
+      const corefile = findField(config, 'data', 'Corefile');
       // The template of node-cache has variables, and zone files are not on this machine.
       if (typeof corefile !== 'string' || /PILLAR|\bfile \//.test(corefile)) continue;
       const check = spawnSync(process.execPath, ['dist/portolan.js', 'corefile', 'check', '-'], {
@@ -146,30 +146,37 @@ describeWithTool('helm', 'the chart, rendered by helm', () => {
     const chart = render(...sets);
     const shipped = readLayout(layout);
     // The chart also sets what the API server would.
-    expect(essenceOf(chart, workload)).toMatchObject(essenceOf(shipped, workload));
-    const corefileOf = (objects: readonly Manifest[]) =>
+    expect(selectEssentials(chart, workload)).toMatchObject(selectEssentials(shipped, workload));
+    const findCorefile = (objects: readonly Manifest[]) =>
       ofKind(objects, 'ConfigMap')
-        .map((each) => fieldOf(each, 'data', 'Corefile'))
+        .map((each) => findField(each, 'data', 'Corefile'))
         .at(-1);
-    expect(corefileOf(chart)).toEqual(corefileOf(shipped));
+    expect(findCorefile(chart)).toEqual(findCorefile(shipped));
     if (workload === 'DaemonSet') return;
-    expect(rightsOf(chart)).toEqual(rightsOf(shipped));
+    expect(listRights(chart)).toEqual(listRights(shipped));
     const service = ofKind(chart, 'Service')[0];
     const shippedService = ofKind(shipped, 'Service')[0];
-    expect(fieldOf(service, 'spec', 'clusterIP')).toBe(fieldOf(shippedService, 'spec', 'clusterIP'));
-    const ports = fieldOf(shippedService, 'spec', 'ports') as readonly { name: string }[];
+    expect(findField(service, 'spec', 'clusterIP')).toBe(findField(shippedService, 'spec', 'clusterIP'));
+    const ports = findField(shippedService, 'spec', 'ports') as readonly { name: string }[];
     // The chart has a Service of its own for metrics.
-    expect(fieldOf(service, 'spec', 'ports')).toEqual(ports.filter(({ name }) => name !== 'metrics'));
+    expect(findField(service, 'spec', 'ports')).toEqual(ports.filter(({ name }) => name !== 'metrics'));
   });
 
   it.each(['coredns', 'serve'])('writes events on its Service, and may, with %s', (program) => {
     const flags = [`program=${program}`, 'service.name=cluster-dns', 'events.enabled=true'];
     const objects = render(...flags.flatMap((flag) => ['--set', flag]));
-    const container = fieldOf(ofKind(objects, 'Deployment')[0], 'spec', 'template', 'spec', 'containers', 0);
-    expect(fieldOf(container, 'args')).toContain('--events=kube-system/cluster-dns');
+    const container = findField(
+      ofKind(objects, 'Deployment')[0],
+      'spec',
+      'template',
+      'spec',
+      'containers',
+      0,
+    );
+    expect(findField(container, 'args')).toContain('--events=kube-system/cluster-dns');
     const right = 'events.k8s.io events * create';
-    expect(rightsOf(objects)).toContain(right);
-    expect(rightsOf(render('--set', `program=${program}`))).not.toContain(right);
+    expect(listRights(objects)).toContain(right);
+    expect(listRights(render('--set', `program=${program}`))).not.toContain(right);
     expect(JSON.stringify(render('--set', `program=${program}`))).not.toContain('--events');
   });
 
@@ -179,7 +186,7 @@ describeWithTool('helm', 'the chart, rendered by helm', () => {
       const objects = render('--values', join(VALUES_FOLDER, file));
       const services = ofKind(objects, 'Service');
       const upstream = services.find(({ metadata }) => metadata.name === 'portolan-upstream');
-      expect(fieldOf(upstream, 'spec', 'selector')).toEqual({ 'k8s-app': 'kube-dns' });
+      expect(findField(upstream, 'spec', 'selector')).toEqual({ 'k8s-app': 'kube-dns' });
       const live = services.filter(({ metadata }) => metadata.name === 'kube-dns');
       const annotations = { 'helm.sh/resource-policy': 'keep', 'prometheus.io/port': '9153' };
       expect(live.map(({ metadata }) => metadata.annotations)).toEqual(
@@ -191,18 +198,18 @@ describeWithTool('helm', 'the chart, rendered by helm', () => {
   it('has sane defaults: two pods, a budget, a spread, and no CPU limit', () => {
     const objects = render();
     const [deployment] = ofKind(objects, 'Deployment');
-    expect(fieldOf(deployment, 'spec', 'replicas')).toBe(2);
-    const pod = fieldOf(deployment, 'spec', 'template', 'spec') as Fields;
-    expect(fieldOf(pod, 'containers', 0, 'resources', 'limits')).toEqual({ memory: '512Mi' });
-    expect(fieldOf(pod, 'topologySpreadConstraints', 0, 'whenUnsatisfiable')).toBe('ScheduleAnyway');
-    expect(fieldOf(ofKind(objects, 'PodDisruptionBudget')[0], 'spec', 'maxUnavailable')).toBe(1);
+    expect(findField(deployment, 'spec', 'replicas')).toBe(2);
+    const pod = findField(deployment, 'spec', 'template', 'spec') as Fields;
+    expect(findField(pod, 'containers', 0, 'resources', 'limits')).toEqual({ memory: '512Mi' });
+    expect(findField(pod, 'topologySpreadConstraints', 0, 'whenUnsatisfiable')).toBe('ScheduleAnyway');
+    expect(findField(ofKind(objects, 'PodDisruptionBudget')[0], 'spec', 'maxUnavailable')).toBe(1);
   });
 
   it('gives each zone of a block the port of the block, and both transports', () => {
     const objects = render('--values', join(VALUES_FOLDER, 'two-servers.yaml'));
-    const corefile = String(fieldOf(ofKind(objects, 'ConfigMap')[0], 'data', 'Corefile'));
+    const corefile = String(findField(ofKind(objects, 'ConfigMap')[0], 'data', 'Corefile'));
     expect(corefile).toContain('corp.example:5353 lab.example:5353 {');
-    expect(fieldOf(ofKind(objects, 'Service')[0], 'spec', 'ports')).toEqual([
+    expect(findField(ofKind(objects, 'Service')[0], 'spec', 'ports')).toEqual([
       { name: 'dns', port: 53, protocol: 'UDP' },
       { name: 'dns-tcp', port: 53, protocol: 'TCP' },
       { name: 'udp-5353', port: 53530, protocol: 'UDP', targetPort: 5353, nodePort: 30053 },
@@ -212,7 +219,7 @@ describeWithTool('helm', 'the chart, rendered by helm', () => {
 
   it('leaves templates of the plugin template as they are', () => {
     const objects = render('--values', join(VALUES_FOLDER, 'rewrite-template.yaml'));
-    expect(fieldOf(ofKind(objects, 'ConfigMap')[0], 'data', 'Corefile')).toContain(
+    expect(findField(ofKind(objects, 'ConfigMap')[0], 'data', 'Corefile')).toContain(
       'answer "{{ .Name }} 60 IN A 192.0.2.9"',
     );
   });
@@ -230,7 +237,7 @@ describeWithTool('helm', 'the chart, rendered by helm', () => {
       ({ metadata }) => metadata.labels?.['grafana_dashboard'] === '1',
     );
     for (const dashboard of dashboards)
-      for (const content of Object.values(fieldOf(dashboard, 'data') as Fields))
+      for (const content of Object.values(findField(dashboard, 'data') as Fields))
         expect(JSON.parse(String(content))).toHaveProperty('panels');
     expect(dashboards).toHaveLength(2);
   });

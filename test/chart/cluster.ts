@@ -95,17 +95,17 @@ export class ChartCluster {
     return this.double.store.get(plural, `${NAMESPACE}/${name}`)?.object;
   }
 
-  specOf(plural: string, name: string): unknown {
+  getSpec(plural: string, name: string): unknown {
     return this.get(plural, name)?.['spec'];
   }
 
   /** The pods that the Service kube-dns sends queries to, by their Deployments. */
   ready(service = 'kube-dns'): readonly string[] {
-    const { selector = {} } = (this.specOf('services', service) ?? {}) as { readonly selector?: Labels };
+    const { selector = {} } = (this.getSpec('services', service) ?? {}) as { readonly selector?: Labels };
     if (Object.keys(selector).length === 0) return [];
     return this.double.store
       .list('pods')
-      .filter((pod) => isReady(pod) && matches(labelsOf(pod), selector))
+      .filter((pod) => isReady(pod) && matches(getLabels(pod), selector))
       .map(({ name }) => name.replace(/-[^-]+$/, ''));
   }
 
@@ -133,8 +133,8 @@ export class ChartCluster {
     const revision = JSON.stringify(template);
     const own = this.double.store.list('pods').filter((pod) => pod.name.startsWith(`${name}-`));
     const [current, former] = [
-      own.filter((pod) => isOf(pod, revision)),
-      own.filter((pod) => !isOf(pod, revision)),
+      own.filter((pod) => hasRevision(pod, revision)),
+      own.filter((pod) => !hasRevision(pod, revision)),
     ];
     for (let at = current.length; at < replicas; at++)
       this.double.put(makePod(`${name}-${this.double.store.version}`, template, revision, isReadyImage));
@@ -165,13 +165,13 @@ function makePod(
   };
 }
 
-const statusOf = ({ object }: StoredObject) =>
+const getStatus = ({ object }: StoredObject) =>
   object['status'] as {
     readonly revision: string;
     readonly conditions: readonly { readonly status: string }[];
   };
-const isReady = (pod: StoredObject): boolean => statusOf(pod).conditions[0]?.status === 'True';
-const isOf = (pod: StoredObject, revision: string): boolean => statusOf(pod).revision === revision;
-const labelsOf = ({ object }: StoredObject) => (object.metadata['labels'] ?? {}) as Labels;
+const isReady = (pod: StoredObject): boolean => getStatus(pod).conditions[0]?.status === 'True';
+const hasRevision = (pod: StoredObject, revision: string): boolean => getStatus(pod).revision === revision;
+const getLabels = ({ object }: StoredObject) => (object.metadata['labels'] ?? {}) as Labels;
 const matches = (labels: Labels, selector: Labels): boolean =>
   Object.entries(selector).every(([key, value]) => labels[key] === value);

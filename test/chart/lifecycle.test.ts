@@ -23,7 +23,7 @@ const INSTALL =
 const SELECTOR = { 'k8s-app': 'kube-dns' };
 
 /** The shell blocks below a heading of the README, in their order. */
-function blocksOf(heading: string): readonly string[] {
+function listShellBlocks(heading: string): readonly string[] {
   const lines = readFileSync(PAGE, 'utf8').split('\n');
   const first = lines.indexOf(`## ${heading}`) + 1;
   expect(first, heading).toBeGreaterThan(0);
@@ -109,7 +109,7 @@ async function openScene(...start: Parameters<typeof ChartCluster.start>): Promi
 }
 
 /** Without comments and indents. */
-const commandsOf = (text = ''): string => text.replaceAll(/^# .*\n/gm, '').replaceAll(/^ +/gm, '');
+const extractCommands = (text = ''): string => text.replaceAll(/^# .*\n/gm, '').replaceAll(/^ +/gm, '');
 
 /** Who answers the pods of the cluster, each Deployment once. */
 const answering = (cluster: ChartCluster): readonly string[] => [...new Set(cluster.ready())];
@@ -121,20 +121,20 @@ describeWithTool(['helm', 'bash'], 'the ways of the README', () => {
     '%s: at each moment pods are behind the Service, and the way back restores it',
     async (way) => {
       const { cluster, run } = await openScene('coredns');
-      const before = [cluster.specOf('services', 'kube-dns'), cluster.get('configmaps', 'coredns')];
+      const before = [cluster.getSpec('services', 'kube-dns'), cluster.get('configmaps', 'coredns')];
       const objects = cluster.objects();
       const same = () =>
-        expect([cluster.specOf('services', 'kube-dns'), cluster.get('configmaps', 'coredns')]).toEqual(
+        expect([cluster.getSpec('services', 'kube-dns'), cluster.get('configmaps', 'coredns')]).toEqual(
           before,
         );
-      const [install, end] = blocksOf(way);
-      const [upgrade, back, clean] = blocksOf('Upgrade, and go back');
+      const [install, end] = listShellBlocks(way);
+      const [upgrade, back, clean] = listShellBlocks('Upgrade, and go back');
 
       const notes = await run(install);
       same();
       expect(answering(cluster)).toEqual(['coredns', 'portolan']);
       // What helm prints at the end is what the page says.
-      for (const block of [end, back]) expect(commandsOf(notes)).toContain(commandsOf(block));
+      for (const block of [end, back]) expect(extractCommands(notes)).toContain(extractCommands(block));
       expect(cluster.get('configmaps', 'portolan')).toMatchObject({ data: { Corefile: COREFILE } });
       await run(end);
       same();
@@ -154,11 +154,11 @@ describeWithTool(['helm', 'bash'], 'the ways of the README', () => {
 
   it('In a cluster without DNS: the Service has the address, and ends with the release', async () => {
     const { cluster, run } = await openScene('none');
-    const [install] = blocksOf('In a cluster without DNS');
+    const [install] = listShellBlocks('In a cluster without DNS');
     await run(install);
-    expect(cluster.specOf('services', 'portolan')).toMatchObject({ clusterIP: ADDRESS });
+    expect(cluster.getSpec('services', 'portolan')).toMatchObject({ clusterIP: ADDRESS });
     expect(new Set(cluster.ready('portolan'))).toEqual(new Set(['portolan']));
-    await run(blocksOf('Upgrade, and go back')[0]);
+    await run(listShellBlocks('Upgrade, and go back')[0]);
     expect(cluster.ready('portolan')).toHaveLength(2);
     await run('helm uninstall portolan --namespace kube-system');
     expect(cluster.objects()).toEqual([]);
@@ -166,7 +166,7 @@ describeWithTool(['helm', 'bash'], 'the ways of the README', () => {
 
   it.each(WAYS)('%s: an image that no registry has takes nothing away', async (way) => {
     const { cluster, run, refuse } = await openScene('coredns', [IMAGE]);
-    const [install = '', end = ''] = blocksOf(way);
+    const [install = '', end = ''] = listShellBlocks(way);
     await run(install);
     expect(await refuse(end)).toContain('timed out waiting for the condition');
     expect(answering(cluster)).toEqual(['coredns']);
@@ -177,12 +177,12 @@ describeWithTool(['helm', 'bash'], 'the ways of the README', () => {
 
   it('an upgrade to an image that no registry has leaves the former pods', async () => {
     const { cluster, run } = await openScene('coredns', [IMAGE.replace(version, '0.2.1')]);
-    for (const block of blocksOf('Adopt the Service')) await run(block);
-    await run(blocksOf('Upgrade, and go back')[0]);
+    for (const block of listShellBlocks('Adopt the Service')) await run(block);
+    await run(listShellBlocks('Upgrade, and go back')[0]);
     expect(cluster.ready()).toEqual(['portolan', 'portolan']);
     await run('helm rollback portolan --namespace kube-system');
     expect(cluster.ready()).toEqual(['portolan', 'portolan']);
-    expect(cluster.specOf('services', 'kube-dns')).toMatchObject({ selector: SELECTOR, clusterIP: ADDRESS });
+    expect(cluster.getSpec('services', 'kube-dns')).toMatchObject({ selector: SELECTOR, clusterIP: ADDRESS });
     expect(cluster.silences).toEqual([]);
   });
 });
@@ -254,29 +254,29 @@ describeWithTool(['helm', 'bash'], 'the chart in a cluster that has DNS', () => 
 
   it('refuses an upgrade after which helm uninstall would delete the adopted Service', async () => {
     const { cluster, run, refuse } = await openScene('coredns');
-    await run(blocksOf('Adopt the Service')[0]);
+    await run(listShellBlocks('Adopt the Service')[0]);
     const upgrade = INSTALL.replace('install', 'upgrade');
     expect(await refuse(`${upgrade} --set service.name=kube-dns`)).toContain('is an adopted one');
     // All values forgotten: the Service is kept, and selects the pods as before.
     await run(upgrade);
-    expect(cluster.specOf('services', 'kube-dns')).toMatchObject({ selector: SELECTOR });
+    expect(cluster.getSpec('services', 'kube-dns')).toMatchObject({ selector: SELECTOR });
     expect(answering(cluster)).toEqual(['coredns', 'portolan']);
   });
 
   it('gives an adopted Service of a former version its selector back', async () => {
     const { cluster, run } = await openScene('coredns');
-    await run(blocksOf('Adopt the Service')[0]);
+    await run(listShellBlocks('Adopt the Service')[0]);
     const labels = { 'app.kubernetes.io/instance': 'portolan', 'app.kubernetes.io/name': 'portolan' };
     // What the former chart wrote: pods of the release are ready, so that helm may choose them alone.
     await run(
       `${INSTALL.replace('install', 'upgrade')} --set service.name=kube-dns --set service.annotations.helm\\\\.sh/resource-policy=keep`,
     );
-    expect(cluster.specOf('services', 'kube-dns')).toMatchObject({ selector: { ...SELECTOR, ...labels } });
+    expect(cluster.getSpec('services', 'kube-dns')).toMatchObject({ selector: { ...SELECTOR, ...labels } });
     await run(
       `${INSTALL.replace('install', 'upgrade')} --set service.adopt=true --set service.name=kube-dns`,
     );
-    expect(cluster.specOf('services', 'kube-dns')).toMatchObject({ selector: SELECTOR });
-    expect(cluster.specOf('services', 'kube-dns')).not.toMatchObject({ selector: labels });
+    expect(cluster.getSpec('services', 'kube-dns')).toMatchObject({ selector: SELECTOR });
+    expect(cluster.getSpec('services', 'kube-dns')).not.toMatchObject({ selector: labels });
     expect(cluster.silences).toEqual([]);
   });
 });

@@ -79,19 +79,19 @@ function model(
   client: Place,
 ): readonly string[] {
   const all = groups.flat();
-  const placesOf = (group: readonly EndpointAddress[], kind: 'zone' | 'node') => {
-    const hintsOf = ({ hints }: EndpointAddress) => hints?.[`${kind}s`] ?? [];
-    const areHinted = group.every((endpoint) => hintsOf(endpoint).length > 0);
+  const listPlaces = (group: readonly EndpointAddress[], kind: 'zone' | 'node') => {
+    const listHints = ({ hints }: EndpointAddress) => hints?.[`${kind}s`] ?? [];
+    const areHinted = group.every((endpoint) => listHints(endpoint).length > 0);
     const own = (endpoint: EndpointAddress) => [endpoint[kind]].filter((word) => word !== undefined);
     return group.map((endpoint) => ({
       address: endpoint.address,
       areHinted,
-      words: areHinted ? hintsOf(endpoint) : own(endpoint),
+      words: areHinted ? listHints(endpoint) : own(endpoint),
     }));
   };
   for (const kind of ['node', 'zone'] as const) {
     const wanted = client[kind];
-    const placed = groups.flatMap((group) => placesOf(group, kind));
+    const placed = groups.flatMap((group) => listPlaces(group, kind));
     const isAsked = kind === 'zone' ? prefers !== undefined : prefers === 'node';
     const counts =
       placed.every(({ areHinted }) => areHinted) ||

@@ -64,7 +64,7 @@ const arbitraryHistory = fc.record({
 });
 type History = typeof arbitraryHistory extends fc.Arbitrary<infer Value> ? Value : never;
 
-function storeOf({ cluster }: AskableCluster, kind: ObjectKind) {
+function selectStore({ cluster }: AskableCluster, kind: ObjectKind) {
   const stores = {
     Service: cluster.services,
     Endpoints: cluster.endpoints,
@@ -75,7 +75,7 @@ function storeOf({ cluster }: AskableCluster, kind: ObjectKind) {
 }
 
 function happen(cluster: AskableCluster, kind: ObjectKind, event: Event): void {
-  const store = storeOf(cluster, kind);
+  const store = selectStore(cluster, kind);
   switch (event.kind) {
     case 'upsert':
       cluster.upsert(event.object);

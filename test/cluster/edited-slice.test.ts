@@ -53,10 +53,10 @@ const edit = fc.record({
   ),
 });
 
-const labelOf = (number: number): string =>
+const makeLabel = (number: number): string =>
   number % 7 === 0 ? `fd00--${number === 0 ? '0' : number.toString(16)}` : `10-1-0-${number}`;
 const NAMES = [
-  ...Array.from({ length: NUMBERS }, (_, number) => `${labelOf(number)}.web`),
+  ...Array.from({ length: NUMBERS }, (_, number) => `${makeLabel(number)}.web`),
   'a.web',
   'b.web',
   'web',

@@ -39,7 +39,7 @@ const slice = (of: string, addresses: readonly string[]): EndpointsObject => ({
 const reverse = (address: string): string => `${address.split('.').reverse().join('.')}.in-addr.arpa.`;
 
 /** The names of an address, from the table, which the chain gives too. */
-async function namesOf(cluster: AskableCluster, name: string): Promise<readonly string[] | 'none'> {
+async function askNames(cluster: AskableCluster, name: string): Promise<readonly string[] | 'none'> {
   const asked = question(name, TYPE.PTR);
   const byTable = cluster.askTable(asked);
   const byChain = await cluster.askChain(asked);
@@ -56,10 +56,10 @@ describe('an endpoint outside the ranges', () => {
   it('has no reverse name by a service without a selector, but has its other names', async () => {
     const cluster = bounded();
     cluster.list([service('web', false), slice('web', ['203.0.113.7', '10.244.0.1'])]);
-    expect(await namesOf(cluster, OUTSIDE)).toBe('none');
+    expect(await askNames(cluster, OUTSIDE)).toBe('none');
     // No name exists above it either.
-    expect(await namesOf(cluster, '113.0.203.in-addr.arpa.')).toBe('none');
-    expect(await namesOf(cluster, reverse('10.244.0.1'))).toEqual(['a.web.blue.svc.cluster.local.']);
+    expect(await askNames(cluster, '113.0.203.in-addr.arpa.')).toBe('none');
+    expect(await askNames(cluster, reverse('10.244.0.1'))).toEqual(['a.web.blue.svc.cluster.local.']);
     const answer = cluster.askTable(question('web.blue.svc.cluster.local.', TYPE.A));
     expect(answer?.answers).toHaveLength(2);
   });
@@ -67,7 +67,7 @@ describe('an endpoint outside the ranges', () => {
   it('has one where ranges are not known', async () => {
     const cluster = new AskableCluster('coredns');
     cluster.list([service('web', false), slice('web', ['203.0.113.7'])]);
-    expect(await namesOf(cluster, OUTSIDE)).toEqual(['a.web.blue.svc.cluster.local.']);
+    expect(await askNames(cluster, OUTSIDE)).toEqual(['a.web.blue.svc.cluster.local.']);
   });
 
   it('gets and loses it with the selector, whichever object comes first', async () => {
@@ -76,7 +76,7 @@ describe('an endpoint outside the ranges', () => {
     for (const selects of [true, false, true]) {
       cluster.upsert(service('web', selects));
       cluster.cluster.settle();
-      expect(await namesOf(cluster, OUTSIDE)).toEqual(selects ? ['a.web.blue.svc.cluster.local.'] : 'none');
+      expect(await askNames(cluster, OUTSIDE)).toEqual(selects ? ['a.web.blue.svc.cluster.local.'] : 'none');
     }
     cluster.cluster.services.remove('blue/web');
     expect(cluster.cluster.state().addresses).toBe(0);
@@ -117,8 +117,8 @@ describe('any changes', () => {
         const fresh = bounded();
         fresh.list([...objects.values()]);
         for (const address of ADDRESSES) {
-          const names = await namesOf(lived, reverse(address));
-          expect(names).toEqual(await namesOf(fresh, reverse(address)));
+          const names = await askNames(lived, reverse(address));
+          expect(names).toEqual(await askNames(fresh, reverse(address)));
           // The plain rule: only services that select, or have the address as their own, name one outside.
           if (names === 'none' || isInside(address)) continue;
           for (const target of names) {
@@ -157,31 +157,31 @@ describe('ranges that are learned from nodes', () => {
       service('db', true),
       slice('db', ['10.244.0.2']),
     ]);
-    expect(await namesOf(cluster, reverse('203.0.113.7'))).toBe('none');
-    expect(await namesOf(cluster, reverse('10.244.0.2'))).toEqual(['a.db.blue.svc.cluster.local.']);
+    expect(await askNames(cluster, reverse('203.0.113.7'))).toBe('none');
+    expect(await askNames(cluster, reverse('10.244.0.2'))).toEqual(['a.db.blue.svc.cluster.local.']);
     const { nodes } = cluster.cluster;
     nodes?.upsert(node('node-1', '203.0.113.7'));
     cluster.cluster.settle();
-    expect(await namesOf(cluster, reverse('203.0.113.7'))).toEqual(NAME);
-    expect(await namesOf(cluster, reverse('203.0.113.8'))).toBe('none');
+    expect(await askNames(cluster, reverse('203.0.113.7'))).toEqual(NAME);
+    expect(await askNames(cluster, reverse('203.0.113.8'))).toBe('none');
     nodes?.upsert(node('node-1', '203.0.113.0'));
     cluster.cluster.settle();
-    expect(await namesOf(cluster, reverse('203.0.113.8'))).toEqual(NAME);
+    expect(await askNames(cluster, reverse('203.0.113.8'))).toEqual(NAME);
     nodes?.remove('node-1');
     cluster.cluster.settle();
-    expect(await namesOf(cluster, reverse('203.0.113.8'))).toBe('none');
-    expect(await namesOf(cluster, reverse('10.244.0.2'))).toEqual(['a.db.blue.svc.cluster.local.']);
+    expect(await askNames(cluster, reverse('203.0.113.8'))).toBe('none');
+    expect(await askNames(cluster, reverse('10.244.0.2'))).toEqual(['a.db.blue.svc.cluster.local.']);
     expect(cluster.cluster.state().addresses).toBe(1);
   });
 
   it('come beside those that are configured', async () => {
     const cluster = learning(RANGES);
     cluster.list([service('web', false), slice('web', ['203.0.113.7', '10.244.0.1'])]);
-    expect(await namesOf(cluster, reverse('10.244.0.1'))).toEqual(NAME);
+    expect(await askNames(cluster, reverse('10.244.0.1'))).toEqual(NAME);
     cluster.cluster.nodes?.upsert(node('node-1', '203.0.113.7'));
     cluster.cluster.settle();
-    expect(await namesOf(cluster, reverse('203.0.113.7'))).toEqual(NAME);
-    expect(await namesOf(cluster, reverse('10.244.0.1'))).toEqual(NAME);
+    expect(await askNames(cluster, reverse('203.0.113.7'))).toEqual(NAME);
+    expect(await askNames(cluster, reverse('10.244.0.1'))).toEqual(NAME);
   });
 
   it('judge a service of any size, in steps that others work between', async () => {

@@ -29,7 +29,7 @@ interface SliceShape {
   readonly family: 4 | 6;
 }
 
-function endpointOf({ number, hostnames, family }: SliceShape, index: number) {
+function makeEndpoint({ number, hostnames, family }: SliceShape, index: number) {
   const of = number * 20 + index;
   const address = `10.1.${Math.floor(of / 250)}.${of % 250}`;
   const hostname = hostnames === 'own' ? `o-${of}` : `h-${index}`;
@@ -46,7 +46,7 @@ const slice = (shape: SliceShape): EndpointsObject => ({
   service: 'web',
   groups: [
     {
-      addresses: Array.from({ length: shape.size }, (_, index) => endpointOf(shape, index)),
+      addresses: Array.from({ length: shape.size }, (_, index) => makeEndpoint(shape, index)),
       ports: shape.hasDns ? [...PORTS, DNS] : PORTS,
     },
   ],

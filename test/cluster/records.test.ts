@@ -22,7 +22,7 @@ function portrait(cluster: AskableCluster) {
 }
 
 /** The octets of a cluster's snapshot. */
-const copyOf = ({ cluster }: AskableCluster): Buffer => Buffer.concat(cluster.snapshot().parts);
+const takeSnapshot = ({ cluster }: AskableCluster): Buffer => Buffer.concat(cluster.snapshot().parts);
 
 /** What the records of a cluster say by the handler chain, which derives names as values. */
 async function chainPortrait(cluster: AskableCluster) {
@@ -40,7 +40,7 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: a snapshot', (dialect) => {
         before.begin(objects);
         before.cluster.endpoints.listCompleted();
         const after = new AskableCluster(dialect, { pods: 'verified' });
-        expect(after.cluster.restore(copyOf(before))).toBe(true);
+        expect(after.cluster.restore(takeSnapshot(before))).toBe(true);
         after.cluster.settle();
         before.cluster.settle();
         expect(portrait(after)).toEqual(portrait(before));
@@ -61,7 +61,7 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: a snapshot', (dialect) => {
         const before = new AskableCluster(dialect, { pods: 'verified' });
         before.list(objects);
         const after = new AskableCluster(dialect, { pods: 'verified' });
-        after.cluster.restore(copyOf(before));
+        after.cluster.restore(takeSnapshot(before));
         after.begin(objects);
         const { generation } = after.cluster;
         after.list(objects);
@@ -87,7 +87,7 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: a snapshot', (dialect) => {
       fc.asyncProperty(arbitraryObjects, damage, async (objects, changes) => {
         const before = new AskableCluster(dialect);
         before.begin(objects);
-        const octets = copyOf(before);
+        const octets = takeSnapshot(before);
         for (const [at, value] of changes) octets[at % octets.length] = value;
         const after = new AskableCluster(dialect);
         const { octets: unused } = after.cluster;
@@ -108,7 +108,7 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: a snapshot', (dialect) => {
             expect(message).toEqual(byChain[index]);
         // A copy of it is one too.
         const again = new AskableCluster(dialect);
-        expect(again.cluster.restore(copyOf(after))).toBe(true);
+        expect(again.cluster.restore(takeSnapshot(after))).toBe(true);
         again.cluster.settle();
         expect(portrait(again)).toEqual(byTable);
         for (const _ of after.cluster.clear());

@@ -1,7 +1,7 @@
 /**
  * The Kubernetes DNS specification 1.1.0, section by section, beyond what the recorded cluster has.
  */
-import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseType } from '@portolan/dns/mnemonics.ts';
 import type { EndpointsObject, ServiceObject, ServicePort } from '@portolan/kubernetes/objects/objects.ts';
 import {
   AskableCluster,
@@ -38,7 +38,7 @@ function endpoints(
 
 /** The answer of the plain chain, which the table gives too where it does not ask. */
 async function ask(cluster: AskableCluster, name: string, type: string) {
-  const asked = question(name.replace('~', 'cluster.local.'), typeOf(type) ?? 0);
+  const asked = question(name.replace('~', 'cluster.local.'), parseType(type) ?? 0);
   const chain = recordMessage(await cluster.askChain(asked));
   const table = cluster.askTable(asked);
   if (table !== undefined) expect(recordMessage(table)).toEqual(chain);

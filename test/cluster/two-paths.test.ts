@@ -54,7 +54,7 @@ async function askByAll(server: Server): Promise<Readonly<Record<string, string>
   return Object.fromEntries(found);
 }
 
-const allOf = (answer: string) => Object.fromEntries(Object.keys(WAYS).map((name) => [name, answer]));
+const repeatForWays = (answer: string) => Object.fromEntries(Object.keys(WAYS).map((name) => [name, answer]));
 
 it.each([
   ['serve', 30],
@@ -77,10 +77,10 @@ it.each([
     await until(`10.96.0.10 ${ttl}`);
     // The first time it may be stored, and the second time it may come from there.
     for (let turn = 0; turn < 2; turn += 1)
-      expect(await askByAll(server)).toEqual(allOf(`10.96.0.10 ${ttl}`));
+      expect(await askByAll(server)).toEqual(repeatForWays(`10.96.0.10 ${ttl}`));
     double.put(service('web', '10.96.0.11'));
     await until(`10.96.0.11 ${ttl}`);
-    expect(await askByAll(server)).toEqual(allOf(`10.96.0.11 ${ttl}`));
+    expect(await askByAll(server)).toEqual(repeatForWays(`10.96.0.11 ${ttl}`));
   },
   60_000,
 );

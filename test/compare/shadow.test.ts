@@ -10,7 +10,7 @@ import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-fol
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { encodeQuestion, readListLine } from '@portolan/ops/compare/asked-question.ts';
 import { AskedServer } from '@portolan/ops/compare/asked-server.ts';
-import { framesOf, ipv4Packet, pcapOf } from '@portolan/ops/shadow/testing/sample-captures.ts';
+import { encodePcap, ipv4Packet, makeFrames } from '@portolan/ops/shadow/testing/sample-captures.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
@@ -66,9 +66,9 @@ describe('portolan shadow', () => {
     await waitUntil('the questions are logged', () => lines().length === QUESTIONS.length);
     const log = await folder.write('log', scene.server.output);
     const packets = QUESTIONS.map((question) => ipv4Packet(Buffer.from(encodeQuestion(question, 1))));
-    const frames = packets.map((packet) => framesOf(packet)[0]?.[1] ?? packet);
+    const frames = packets.map((packet) => makeFrames(packet)[0]?.[1] ?? packet);
     const capture = join(folder.path, 'capture.pcap');
-    await writeFile(capture, pcapOf(1, frames));
+    await writeFile(capture, encodePcap(1, frames));
     const list = await folder.write('list', NAMES.join('\n'));
     const equal = { questions: QUESTIONS.length, equal: QUESTIONS.length, different: 0 };
     const sources = [

@@ -80,18 +80,18 @@ describe('kubeconfig', () => {
     );
     const clock = new ManualClock();
     const connection = await connect({ kubecfgFile: file, clock });
-    const userOf = async () => {
+    const requestUser = async () => {
       await ask(connection);
       return server.requests.at(-1)?.user;
     };
-    expect(await userOf()).toBe('a');
+    expect(await requestUser()).toBe('a');
     await folder.write('sub/token', 'two');
-    expect(await userOf()).toBe('a');
+    expect(await requestUser()).toBe('a');
     clock.advance(60_000);
-    expect(await userOf()).toBe('b');
+    expect(await requestUser()).toBe('b');
     await folder.write('sub/token', 'three');
     connection.refreshCredentials();
-    expect(await userOf()).toBe('c');
+    expect(await requestUser()).toBe('c');
   });
 
   test('several files merge: the first to name a thing wins, those that are not there are passed over', async () => {

@@ -1,14 +1,14 @@
 /**
  * Deviations that are restored one by one, where a whole server block shows them.
  */
-import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compilePlan } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import type { RestorableId } from '@portolan/kernel/deviations/table.ts';
 import { Engine } from '@portolan/kernel/engine/engine.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { packetOf, ReaderSubject } from './reader-subject.ts';
+import { makePacket, ReaderSubject } from './reader-subject.ts';
 
 const only = (...ids: readonly RestorableId[]): ReadonlySet<RestorableId> => new Set(ids);
 
@@ -19,7 +19,7 @@ it('counts the questions that plugins ask: further-questions', async () => {
   for (const restored of [only(), only('further-questions')]) {
     const subject = new ReaderSubject(corefile, new ManualClock(), restored);
     await subject.engine.start();
-    await subject.askChain(packetOf('a.alias.test', 'A'));
+    await subject.askChain(makePacket('a.alias.test', 'A'));
     const text = await subject.engine.metrics.render();
     const requests = [...text.matchAll(/^coredns_dns_requests_total\{.*\} (\d+)$/gm)];
     counts.push(requests.reduce((sum, [, count]) => sum + Number(count), 0));
@@ -35,7 +35,7 @@ it('leaves this server out of the servers of a file: forward-to-itself', async (
   for (const restored of [only(), only('forward-to-itself')]) {
     const log = new RecordingLog();
     const engine = new Engine(
-      { ...planOf(`.:53 {\n forward . ${file}\n}\n`), restored },
+      { ...compilePlan(`.:53 {\n forward . ${file}\n}\n`), restored },
       { readers: 0, version: 'test', clock: new ManualClock(), log },
     );
     onTestFinished(() => engine.stop());

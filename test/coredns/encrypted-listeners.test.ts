@@ -42,7 +42,7 @@ async function serve(corefile: string): Promise<Served> {
 }
 
 /** A query in wire form. */
-function packetOf(name: string, type: string): Buffer {
+function encodeQuery(name: string, type: string): Buffer {
   return encode({ type: 'query', flags: 0x100, questions: [{ type: type as 'A', name }] });
 }
 
@@ -137,7 +137,7 @@ describeWithTool(['kdig', 'curl'], 'listeners with TLS', () => {
   it('answer curl by HTTP/2 and HTTP/1.1, with the time for caches', async () => {
     const port = await findFreePort();
     await serve(`https://.:${port} {\n bind 127.0.0.1\n tls ${IDENTITY}\n ${ZONE}\n}\n`);
-    const query = (type: string) => packetOf('a.example.org', type);
+    const query = (type: string) => encodeQuery('a.example.org', type);
     const head = async (...flags: readonly string[]) => {
       const to = ['--resolve', `localhost:${port}:127.0.0.1`, '--cacert', AUTHORITY];
       const args = ['-s', '-o', '/dev/null', '-D', '-', ...to, ...flags];

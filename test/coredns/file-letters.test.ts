@@ -6,7 +6,7 @@ import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { ALL_RESTORED, NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
 import { afterAll, describe, expect, it } from 'vitest';
-import { packetOf, ReaderSubject, withOpt } from './reader-subject.ts';
+import { makePacket, ReaderSubject, withOpt } from './reader-subject.ts';
 
 const ADDRESSES = 40;
 const ZONE = `$ORIGIN example.com.
@@ -45,7 +45,7 @@ const inOtherLetters = (name: string) =>
   name.replace(/[a-z]/g, (letter, at: number) => (at % 2 === 0 ? letter.toUpperCase() : letter));
 
 /** All names in their letters. Sets of addresses may begin anywhere. */
-const lettersOf = ({
+const toComparable = ({
   header: { id: _, ...header },
   questions,
   answers,
@@ -70,14 +70,14 @@ describe.each([
     let repeated = 0;
     for (const name of NAMES)
       for (const type of TYPES) {
-        await subject.askChain(packetOf(name, type, withOpt(1232)));
+        await subject.askChain(makePacket(name, type, withOpt(1232)));
         for (const asked of [inOtherLetters(name), name.toUpperCase(), name]) {
-          const packet = packetOf(asked, type, withOpt(1232));
+          const packet = makePacket(asked, type, withOpt(1232));
           const read = subject.askTable(packet);
           const chained = await subject.askChain(packet);
           if (read === undefined) continue;
           repeated += 1;
-          expect(lettersOf(read), `${asked} ${type}`).toEqual(chained && lettersOf(chained));
+          expect(toComparable(read), `${asked} ${type}`).toEqual(chained && toComparable(chained));
           // SRV records keep the letters of the file.
           if (type !== 'SRV')
             for (const { name: owner } of read.answers) expect(owner).toBe(owner.toLowerCase());
@@ -90,8 +90,8 @@ describe.each([
     const corefile = `.:53 {\n file ${file} example.com\n}\n`;
     const subject = new ReaderSubject(corefile, new ManualClock(), restored);
     await subject.engine.start();
-    await subject.askChain(packetOf('many.example.com', 'A', withOpt(1232)));
-    const read = subject.askTable(packetOf('MANY.example.com', 'A', withOpt(1232)));
+    await subject.askChain(makePacket('many.example.com', 'A', withOpt(1232)));
+    const read = subject.askTable(makePacket('MANY.example.com', 'A', withOpt(1232)));
     expect(read?.answers.map(({ name }) => name)).toEqual(
       Array.from({ length: ADDRESSES }, () => 'MANY.example.com.'),
     );

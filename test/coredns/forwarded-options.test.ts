@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { LoopbackUpstream, type React, reply } from '../forward/loopback-upstream.ts';
 import { ForwardingSubject } from './forwarding-subject.ts';
-import { contentOf, EDNS_OPTIONS, packetOf, withOpt } from './reader-subject.ts';
+import { EDNS_OPTIONS, makePacket, toComparableMessage, withOpt } from './reader-subject.ts';
 
 /** Of another network than that of `EDNS_OPTIONS`, which has the same length. */
 const OTHER_SUBNET = { code: 8, data: Buffer.from('00011800c63364', 'hex') };
@@ -85,11 +85,11 @@ it('as the chain does, octet for octet', { timeout: 60_000 }, async () => {
       await byChain.engine.start();
       for (const moment of all) {
         const packets = moment.map(({ size, options, flags }) =>
-          packetOf('WWW.example', 'A', withOpt(size, options, flags)),
+          makePacket('WWW.example', 'A', withOpt(size, options, flags)),
         );
         const contents = (responses: readonly Uint8Array[]) =>
           responses.map((response) => {
-            const { answers, ...others } = contentOf(decodeMessage(response));
+            const { answers, ...others } = toComparableMessage(decodeMessage(response));
             // A set that is cut begins anywhere.
             return { ...others, answers: others.header.truncated ? answers.length : answers };
           });
@@ -117,7 +117,7 @@ it('with one query for each set of options, octet for octet', async () => {
   await subject.start();
   const [cookie, subnet, nsid, , , padding] = EDNS_OPTIONS;
   const sets = [[], [cookie], [padding], [subnet], [OTHER_SUBNET], [nsid], [nsid, cookie], [cookie, nsid]];
-  const packets = [...sets, ...sets].map((options) => packetOf('www.example', 'A', withOpt(1232, options)));
+  const packets = [...sets, ...sets].map((options) => makePacket('www.example', 'A', withOpt(1232, options)));
   await subject.askAtOnce(packets);
   const plain = (options: readonly EdnsOption[] = []) =>
     options.map(({ code, data }) => `${code} ${Buffer.from(data).toString('hex')}`);

@@ -4,20 +4,20 @@
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
-import type {
-  ClientPackets,
-  ReaderPathOwner,
-  TakenOver,
-} from '@portolan/kernel/forward/reader-path/owner.ts';
 import type { PendingQueries } from '@portolan/kernel/forward/reader-path/pending-queries.ts';
 import { ReaderForwarder } from '@portolan/kernel/forward/reader-path/reader-forwarder.ts';
+import type {
+  ClientPackets,
+  ReaderHost,
+  TakenOver,
+} from '@portolan/kernel/forward/reader-path/reader-host.ts';
 import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { ENVELOPE } from '@portolan/kernel/socket/envelope.ts';
 import { VERDICT } from '@portolan/kernel/table/types.ts';
 import { onTestFinished } from 'vitest';
 import { CLIENT, ReaderSubject, SERVER } from './reader-subject.ts';
 
-export class ForwardingSubject extends ReaderSubject implements ReaderPathOwner {
+export class ForwardingSubject extends ReaderSubject implements ReaderHost {
   /** Answers that the reader has sent. */
   answered = 0;
   /** It stands still, so that no query is overdue. */
@@ -36,7 +36,13 @@ export class ForwardingSubject extends ReaderSubject implements ReaderPathOwner 
     const { engine } = this;
     await engine.start();
     const table = { memory: engine.table.memory, reader: 0 };
-    const forwarder = new ReaderForwarder(engine.readerPath.dataOf(0), table, engine.reader, 1232, this);
+    const forwarder = new ReaderForwarder(
+      engine.readerPath.createReaderData(0),
+      table,
+      engine.reader,
+      1232,
+      this,
+    );
     this.#forwarder = forwarder;
     onTestFinished(() => forwarder.end());
   }
@@ -52,10 +58,10 @@ export class ForwardingSubject extends ReaderSubject implements ReaderPathOwner 
       octets.set(encodeSocketAddress(CLIENT), 4096);
       const { engine } = this;
       engine.reader.setTime(this.#clock.monotonic());
-      const group = engine.listenerGroupOf(SERVER);
+      const group = engine.getListenerGroupNumber(SERVER);
       const end = engine.reader.answer(octets, 0, packet.length, 4096, 'udp', group, 4096);
       if (end !== VERDICT.ASK) this.#responses[index] = octets.slice(0, end);
-      else if (forwarder?.take(packetOf(octets, packet.length), 0, index) !== true)
+      else if (forwarder?.take(makeClientPackets(octets, packet.length), 0, index) !== true)
         this.#askChain(packet, index);
     }
     forwarder?.flush();
@@ -74,7 +80,7 @@ export class ForwardingSubject extends ReaderSubject implements ReaderPathOwner 
   }
 
   #askChain(packet: Uint8Array, index: number): void {
-    const handle = this.engine.serverBlocks.handleQueryOf(SERVER);
+    const handle = this.engine.serverBlocks.findQueryHandler(SERVER);
     void handle?.(packet, { ...CLIENT, transport: 'udp' }).then((response) => {
       this.#responses[index] = response;
     });
@@ -94,7 +100,7 @@ export class ForwardingSubject extends ReaderSubject implements ReaderPathOwner 
   }
 
   handOver(pending: PendingQueries, client: number, about: TakenOver): void {
-    const start = pending.queryOf(client);
+    const start = pending.queryStartAt(client);
     const packet = pending.octets.slice(start, start + (pending.length[client] ?? 0));
     const octets = { octets: packet, view: new DataView(packet.buffer), start: 0, length: packet.length };
     this.engine.readerPath.takeOver(0, octets, about);
@@ -123,12 +129,12 @@ export class ForwardingSubject extends ReaderSubject implements ReaderPathOwner 
   receivePolicy(): undefined {}
 }
 
-function packetOf(octets: Uint8Array, length: number): ClientPackets {
+function makeClientPackets(octets: Uint8Array, length: number): ClientPackets {
   const address = encodeSocketAddress(CLIENT);
   return {
     octets,
-    startOf: () => 0,
-    lengthOf: () => length,
+    startAt: () => 0,
+    lengthAt: () => length,
     writeEnvelope(_, target, at) {
       target.fill(0, at, at + ENVELOPE.OCTETS);
       target.set(address, at);

@@ -13,7 +13,7 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { startCoredns } from '../resolver/forwarding-programs.ts';
 import { endAllPrograms } from '../support/portolan.ts';
-import { CLIENT, contentOf, packetOf, ReaderSubject, SERVER, withOpt } from './reader-subject.ts';
+import { CLIENT, makePacket, ReaderSubject, SERVER, toComparableMessage, withOpt } from './reader-subject.ts';
 
 afterEach(endAllPrograms);
 
@@ -48,10 +48,10 @@ async function startSubject(restored: typeof ALL_RESTORED, lines: string) {
     restored,
   );
   await subject.engine.start();
-  await subject.askChain(packetOf('large.test', 'A'), 'tcp');
+  await subject.askChain(makePacket('large.test', 'A'), 'tcp');
   const { reader } = subject.engine;
   const large = new LargeAnswers(reader, { clock, log: silentLog, udpSize: UDP_SIZE });
-  const group = subject.engine.listenerGroupOf(SERVER);
+  const group = subject.engine.getListenerGroupNumber(SERVER);
   return {
     subject,
     ask: (packet: Uint8Array) => large.answer(packet, { ...CLIENT, transport: 'udp', group }),
@@ -60,7 +60,7 @@ async function startSubject(restored: typeof ALL_RESTORED, lines: string) {
 
 /** A set that is cut begins anywhere where addresses rotate. */
 const contentOfCut = (message: Message) => {
-  const { answers, ...others } = contentOf(message);
+  const { answers, ...others } = toComparableMessage(message);
   return { ...others, answers: others.header.truncated ? answers.length : answers };
 };
 
@@ -68,9 +68,9 @@ describe('a large cached answer', () => {
   it.each(['cache', 'cache\n loadbalance'])('comes from its octets as from the chain: %s', async (lines) => {
     const { subject, ask } = await startSubject(ALL_RESTORED, lines);
     for (const size of [undefined, 512, UDP_SIZE])
-      expect(ask(packetOf('large.test', 'A', withOpt(size)))).toBeUndefined();
+      expect(ask(makePacket('large.test', 'A', withOpt(size)))).toBeUndefined();
     for (const size of [undefined, 512, 1232, UDP_SIZE, UDP_SIZE + 1, 16_384, 65_535]) {
-      const packet = packetOf('large.test', 'A', withOpt(size));
+      const packet = makePacket('large.test', 'A', withOpt(size));
       const small = subject.askTable(packet);
       const large = ask(packet);
       const read = small ?? (large && decodeMessage(large));
@@ -79,12 +79,12 @@ describe('a large cached answer', () => {
       expect(read && contentOfCut(read)).toEqual(chained && contentOfCut(chained));
       if (size === 65_535) expect(read?.answers).toHaveLength(RECORDS);
     }
-    expect(ask(packetOf('other.test', 'A', withOpt(65_535)))).toBeUndefined();
+    expect(ask(makePacket('other.test', 'A', withOpt(65_535)))).toBeUndefined();
   });
 
   it('has our own limit without -compat', async () => {
     const { ask } = await startSubject(NOTHING_RESTORED, 'cache');
-    const response = ask(packetOf('large.test', 'A', withOpt(65_535)));
+    const response = ask(makePacket('large.test', 'A', withOpt(65_535)));
     expect(response?.length).toBeLessThanOrEqual(UDP_SIZE);
     expect(response && decodeMessage(response).header.truncated).toBe(true);
   });

@@ -4,18 +4,18 @@
  */
 import { parseName } from '@portolan/dns/name.ts';
 import { type Message, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
-import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compilePlan } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 import {
-  contentOf,
   EDNS_OPTIONS,
-  packetOf,
+  makePacket,
   ReaderSubject,
   SERVER,
+  toComparableMessage,
   withOpt,
   withoutTtls,
 } from './reader-subject.ts';
@@ -156,15 +156,15 @@ describe('the cache of a server block', () => {
           await subject.engine.start();
           for (const { name, type, size, options, seconds } of asked) {
             clock.advance(seconds * 1000);
-            const packet = packetOf(name, type, withOpt(size, options));
+            const packet = makePacket(name, type, withOpt(size, options));
             const fromTable = subject.askTable(packet);
             const fromChain = await subject.askChain(packet);
             if (fromTable === undefined) continue;
             answered += 1;
-            const expected = fromChain && contentOf(fromChain);
+            const expected = fromChain && toComparableMessage(fromChain);
             if (OF_HOSTS.has(name))
-              expect(withoutTtls(contentOf(fromTable))).toEqual(expected && withoutTtls(expected));
-            else expect(contentOf(fromTable), `${name} ${type}`).toEqual(expected);
+              expect(withoutTtls(toComparableMessage(fromTable))).toEqual(expected && withoutTtls(expected));
+            else expect(toComparableMessage(fromTable), `${name} ${type}`).toEqual(expected);
           }
           subject.stop();
         },
@@ -186,7 +186,7 @@ describe('the cache of a server block', () => {
     const clock = new ManualClock();
     const subject = new ReaderSubject(`.:53 {\n ${lines}\n forward . ${upstream.address}\n}\n`, clock);
     await subject.engine.start();
-    const packet = packetOf(name, 'A');
+    const packet = makePacket(name, 'A');
     let asked = 1;
     for (; subject.askTable(packet) === undefined && asked < 9; asked += 1) await subject.askChain(packet);
     expect(asked).toBe(first);
@@ -206,12 +206,14 @@ describe('the cache of a server block', () => {
     await subject.engine.start();
     // Asked by a client with a cookie only.
     for (let asked = 0; asked < 3; asked += 1)
-      await subject.askChain(packetOf(name, type, withOpt(1232, EDNS_OPTIONS.slice(0, 1))));
+      await subject.askChain(makePacket(name, type, withOpt(1232, EDNS_OPTIONS.slice(0, 1))));
     for (const options of [[], ...EDNS_OPTIONS.map((option) => [option]), EDNS_OPTIONS]) {
-      const packet = packetOf(name, type, withOpt(1232, options));
+      const packet = makePacket(name, type, withOpt(1232, options));
       const read = subject.askTable(packet);
       const byChain = await subject.askChain(packet);
-      expect(read && contentOf(read), JSON.stringify(options)).toEqual(byChain && contentOf(byChain));
+      expect(read && toComparableMessage(read), JSON.stringify(options)).toEqual(
+        byChain && toComparableMessage(byChain),
+      );
       expect(read?.edns?.options.map(({ code }) => code)).toEqual(
         options.map(({ code }) => code).filter((code) => code !== 8 && code !== 65_001),
       );
@@ -228,10 +230,10 @@ describe('the cache of a server block', () => {
     ] as const) {
       const subject = new ReaderSubject(block(line));
       await subject.engine.start();
-      for (let asked = 0; asked < 3; asked += 1) await subject.askChain(packetOf('many.test', 'A'));
-      expect(subject.askTable(packetOf('many.test', 'A', withOpt(1232, [left])))).toBeUndefined();
+      for (let asked = 0; asked < 3; asked += 1) await subject.askChain(makePacket('many.test', 'A'));
+      expect(subject.askTable(makePacket('many.test', 'A', withOpt(1232, [left])))).toBeUndefined();
       if (answered !== undefined)
-        expect(subject.askTable(packetOf('many.test', 'A', withOpt(1232, [answered])))).toBeDefined();
+        expect(subject.askTable(makePacket('many.test', 'A', withOpt(1232, [answered])))).toBeDefined();
     }
   });
 
@@ -242,15 +244,15 @@ describe('the cache of a server block', () => {
     const subject = new ReaderSubject(corefile('', 'cache'));
     const { engine } = subject;
     await engine.start();
-    const packet = packetOf('many.test', 'A');
+    const packet = makePacket('many.test', 'A');
     const change = async (...parts: Parameters<typeof corefile>) => {
-      await engine.change(planOf(corefile(...parts)));
+      await engine.change(compilePlan(corefile(...parts)));
       return subject.askTable(packet)?.answers.length;
     };
     await subject.askChain(packet);
     for (const more of ['other.test:53 {\n whoami\n}\n', '']) expect(await change(more, 'cache')).toBe(3);
     // A change that is given up takes nothing with it.
-    await (await engine.makeBlocks(planOf(corefile('', 'cache'))))?.stop();
+    await (await engine.makeBlocks(compilePlan(corefile('', 'cache'))))?.stop();
     expect(subject.askTable(packet)?.answers).toHaveLength(3);
     expect(await change('', 'cache 30')).toBeUndefined();
     expect(upstream.queries).toHaveLength(1);
@@ -261,8 +263,8 @@ describe('the cache of a server block', () => {
     const subject = new ReaderSubject(`.:53 {\n prometheus\n cache\n forward . ${upstream.address}\n}\n`);
     await subject.engine.start();
     for (const name of ['many.test', 'missing.test']) {
-      await subject.askChain(packetOf(name, 'A'));
-      for (let turn = 0; turn < 3; turn++) expect(subject.askTable(packetOf(name, 'A'))).toBeDefined();
+      await subject.askChain(makePacket(name, 'A'));
+      for (let turn = 0; turn < 3; turn++) expect(subject.askTable(makePacket(name, 'A'))).toBeDefined();
     }
     const text = await subject.engine.metrics.render();
     const labels = `server="${SERVER}",zones=".",view=""`;
@@ -296,17 +298,17 @@ it('gives what dns64 makes of its first answers, as what it makes of later ones'
   );
   await subject.engine.start();
   const [ipv6, ipv4] = ['2001:db8::1', '192.0.2.1'].map((address) => ({ address, port: 53_000 }));
-  const packet = packetOf('web.test', 'AAAA');
+  const packet = makePacket('web.test', 'AAAA');
   const first = await subject.askChain(packet, 'udp', ipv6);
   expect(first?.answers).toHaveLength(1);
   const read = subject.askTable(packet, undefined, 'udp', ipv6);
-  expect(read && contentOf(read)).toEqual(first && contentOf(first));
+  expect(read && toComparableMessage(read)).toEqual(first && toComparableMessage(first));
   expect(upstream.queries).toHaveLength(2);
   expect(subject.askTable(packet, undefined, 'udp', ipv4)?.answers ?? []).toEqual([]);
   clock.advance(15_000);
   const late = subject.askTable(packet, undefined, 'udp', ipv6);
   const byChain = await subject.askChain(packet, 'udp', ipv6);
-  expect(late && contentOf(late)).toEqual(byChain && contentOf(byChain));
+  expect(late && toComparableMessage(late)).toEqual(byChain && toComparableMessage(byChain));
   expect(late?.answers[0]?.ttl).toBe(5);
   clock.advance(5000);
   expect(subject.askTable(packet, undefined, 'udp', ipv6)).toBe(undefined);

@@ -18,7 +18,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 import { namespace, service } from '../list-watch/harness.ts';
-import { packetOf, ReaderSubject, SERVER } from './reader-subject.ts';
+import { makePacket, ReaderSubject, SERVER } from './reader-subject.ts';
 
 const SOA = {
   kind: 'SOA',
@@ -144,10 +144,10 @@ const steps: fc.Arbitrary<readonly Asked[]> = fc
   );
 
 function packetFor({ name, type, size, dnssecOk }: Asked): Uint8Array {
-  if (size === undefined) return packetOf(name, type);
+  if (size === undefined) return makePacket(name, type);
   // The type of dns-packet asks for what it does not need.
   const opt = { type: 'OPT', name: '.', udpPayloadSize: size, flags: dnssecOk ? 0x8000 : 0 } as never;
-  return packetOf(name, type, { additionals: [opt] });
+  return makePacket(name, type, { additionals: [opt] });
 }
 
 /** @returns how many answers readers gave */
@@ -181,7 +181,7 @@ interface NamedSample {
 type Change = (sample: NamedSample) => NamedSample[];
 
 /** All families, as text by sample. */
-async function samplesOf({ engine }: ReaderSubject, change: Change) {
+async function sumSamples({ engine }: ReaderSubject, change: Change) {
   const sums = new Map<string, number>();
   for (const family of engine.metrics.families()) {
     if (OF_THE_PROCESS.test(family.name)) continue;
@@ -201,7 +201,7 @@ async function samplesOf({ engine }: ReaderSubject, change: Change) {
 
 const asIs: Change = (sample) => [sample];
 
-function changeOf(hosts: string, cache: string): Change {
+function chooseChange(hosts: string, cache: string): Change {
   if (hosts === '' || cache === '') return asIs;
   return cache === CACHE_OF_SOME ? leaveOutCache : joinCacheOfNames;
 }
@@ -255,7 +255,7 @@ describe('metrics of a server block', () => {
             const subject = await startSubject(block, clock, restored);
             read += await askAll(subject, { clock, asked, reads });
             samples.push(
-              await samplesOf(subject, isLeftToChain('names', restored) ? asIs : changeOf(hosts, cache)),
+              await sumSamples(subject, isLeftToChain('names', restored) ? asIs : chooseChange(hosts, cache)),
             );
             subject.stop();
           }
@@ -277,11 +277,11 @@ describe('metrics of a server block', () => {
       const subject = await startSubject([HOSTS, cluster], systemClock);
       for (const name of ['own.test', 'web.default.svc.cluster.local', 'missing.default.svc.cluster.local'])
         for (const type of ['A', 'A', 'AAAA']) {
-          const isRead = reads && subject.askTable(packetOf(name, type)) !== undefined;
+          const isRead = reads && subject.askTable(makePacket(name, type)) !== undefined;
           expect(isRead, name).toBe(reads);
-          if (!isRead) await subject.askChain(packetOf(name, type));
+          if (!isRead) await subject.askChain(makePacket(name, type));
         }
-      samples.push(await samplesOf(subject, leaveOutRequestsToApi));
+      samples.push(await sumSamples(subject, leaveOutRequestsToApi));
     }
     expect(samples[1]).toEqual(samples[0]);
     expect(JSON.stringify(samples[1])).toContain('hosts');
@@ -295,7 +295,7 @@ describe('metrics of a server block', () => {
     const cluster = `kubernetes cluster.local {\n    endpoint ${api.url}\n  }`;
     const subject = await startSubject([HOSTS, cluster, 'cache'], systemClock);
     for (const name of ['own.test', 'web.default.svc.cluster.local'])
-      for (const type of ['A', 'A', 'AAAA']) expect(subject.askTable(packetOf(name, type))).toBeDefined();
+      for (const type of ['A', 'A', 'AAAA']) expect(subject.askTable(makePacket(name, type))).toBeDefined();
     const text = await subject.engine.metrics.render();
     const labels = `server="${SERVER}",zones=".",view=""`;
     expect(text).toContain(`coredns_cache_requests_total{${labels}} 6`);
@@ -321,14 +321,14 @@ describe('metrics of a server block', () => {
     const subject = await startSubject([acl, ...lines, `forward . ${upstream.address}`]);
     let read = 0;
     for (let turn = 0; turn < 10; turn++) {
-      if (subject.askTable(packetOf(name, 'A')) !== undefined) read += 1;
-      else await subject.askChain(packetOf(name, 'A'));
+      if (subject.askTable(makePacket(name, 'A')) !== undefined) read += 1;
+      else await subject.askChain(makePacket(name, 'A'));
     }
     expect(read).toBeGreaterThanOrEqual(8);
     const text = await subject.engine.metrics.render();
     expect(text).toContain(`coredns_acl_allowed_requests_total{server="${SERVER}",view=""} 10`);
     const site = `server="${SERVER}",zone=".",view=""`;
-    const octets = 10 * packetOf(name, 'A').length;
+    const octets = 10 * makePacket(name, 'A').length;
     expect(text).toContain(`coredns_dns_request_size_bytes_sum{${site},proto="udp"} ${octets}`);
     expect(text).toContain(`coredns_dns_request_size_bytes_bucket{le="100",${site},proto="udp"} 10`);
   });

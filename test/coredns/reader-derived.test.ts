@@ -2,14 +2,14 @@
  * Readers give the answers that the plugins of a server block without `cache` derive from the Corefile and the cluster, until
  * either changes.
  */
-import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compilePlan } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';
-import { contentOf, packetOf, ReaderSubject, SERVER } from './reader-subject.ts';
+import { makePacket, ReaderSubject, SERVER, toComparableMessage } from './reader-subject.ts';
 
 const MADE = 'template IN A made.test {\n answer "{{ .Name }} 50 IN A 198.51.100.1"\n }';
 const WEB = 'web.default.svc.cluster.local';
@@ -28,10 +28,11 @@ const CLIENTS = ['192.0.2.1', '2001:db8::1', '::ffff:192.0.2.2'].map((address) =
 
 /** Whether readers give what the chain gives, once it was asked. */
 async function isDerived(subject: ReaderSubject, name: string, type = 'A'): Promise<boolean> {
-  const packet = packetOf(name, type);
+  const packet = makePacket(name, type);
   const expected = await subject.askChain(packet);
   const given = subject.askTable(packet);
-  if (given !== undefined) expect(contentOf(given)).toEqual(expected && contentOf(expected));
+  if (given !== undefined)
+    expect(toComparableMessage(given)).toEqual(expected && toComparableMessage(expected));
   return given !== undefined;
 }
 
@@ -49,10 +50,10 @@ describe('a server block without cache', () => {
   ])('has readers answer %s', async (_, lines, name) => {
     const clock = new ManualClock();
     const subject = await startSubject(`.:53 {\n ${lines}\n whoami\n}\n`, clock);
-    expect(subject.askTable(packetOf(name, 'A'))).toBeUndefined();
+    expect(subject.askTable(makePacket(name, 'A'))).toBeUndefined();
     expect(await isDerived(subject, name)).toBe(true);
     clock.advance(61_000);
-    expect(subject.askTable(packetOf(name, 'A'))).toBeUndefined();
+    expect(subject.askTable(makePacket(name, 'A'))).toBeUndefined();
   });
 
   it.each([
@@ -83,11 +84,12 @@ describe('a server block without cache', () => {
     const subject = await startSubject(
       `.:53 {\n rewrite name suffix .corp .svc.cluster.local answer auto\n loadbalance\n ${cluster}\n}\n`,
     );
-    const packet = packetOf('web.default.corp', 'A');
+    const packet = makePacket('web.default.corp', 'A');
     expect(await isDerived(subject, 'web.default.corp')).toBe(true);
     expect(await isDerived(subject, 'missing.default.corp', 'AAAA')).toBe(true);
     api.put(service('web', '10.96.0.11'));
-    const isNew = () => JSON.stringify(subject.askTable(packetOf(WEB, 'A')))?.includes('10.96.0.11') === true;
+    const isNew = () =>
+      JSON.stringify(subject.askTable(makePacket(WEB, 'A')))?.includes('10.96.0.11') === true;
     await waitUntil('the new address', isNew);
     expect(subject.askTable(packet)).toBeUndefined();
     expect(await isDerived(subject, 'web.default.corp')).toBe(true);
@@ -136,9 +138,9 @@ describe('a server block without cache', () => {
         expect(await isDerived(subject, `${name}own.test`, type), `${name} ${type}`).toBe(true);
     await folder.write('db.test', zone(2, '192.0.2.54'));
     clock.advance(5000);
-    expect(subject.askTable(packetOf('ns.own.test', 'A'))).toBeUndefined();
+    expect(subject.askTable(makePacket('ns.own.test', 'A'))).toBeUndefined();
     expect(await isDerived(subject, 'ns.own.test')).toBe(true);
-    expect(JSON.stringify(subject.askTable(packetOf('ns.own.test', 'A')))).toContain('192.0.2.54');
+    expect(JSON.stringify(subject.askTable(makePacket('ns.own.test', 'A')))).toContain('192.0.2.54');
   });
 
   it('gives the names of a zone file in lower case, as CoreDNS does, whatever the client asks', async () => {
@@ -151,8 +153,8 @@ describe('a server block without cache', () => {
     ];
     const file = await folder.write('db.test', `${lines.join('\n')}\n`);
     const subject = await startSubject(`.:53 {\n file ${file} own.test\n}\n`);
-    await subject.askChain(packetOf('www.own.test', 'A'));
-    const answer = subject.askTable(packetOf('WWW.OWN.TEST', 'A'));
+    await subject.askChain(makePacket('www.own.test', 'A'));
+    const answer = subject.askTable(makePacket('WWW.OWN.TEST', 'A'));
     expect(
       answer?.answers.map(({ name, data }) => [name, 'target' in data ? data.target : undefined]),
     ).toEqual([
@@ -168,14 +170,14 @@ describe('a server block without cache', () => {
     ['beside names of hosts', ['hosts {\n 192.0.2.1 own.test\n fallthrough\n }', ...NAT64]],
   ])('has readers translate addresses %s, for clients over IPv6 only', async (_, lines) => {
     const subject = await startSubject(`.:53 {\n ${lines.join('\n')}\n}\n`);
-    const packet = packetOf('a.made.test', 'AAAA');
+    const packet = makePacket('a.made.test', 'AAAA');
     for (let round = 0; round < 2; round++)
       for (const client of CLIENTS) {
         // The first answer of a cache is not stored.
         for (let turn = 0; turn < 2; turn++) await subject.askChain(packet, 'udp', client);
         const ours = subject.askTable(packet, undefined, 'udp', client);
         const theirs = await subject.askChain(packet, 'udp', client);
-        expect(ours && contentOf(ours)).toEqual(theirs && contentOf(theirs));
+        expect(ours && toComparableMessage(ours)).toEqual(theirs && toComparableMessage(theirs));
         expect(ours?.answers.length, client.address).toBe(client.address === '2001:db8::1' ? 1 : 0);
       }
   });
@@ -184,8 +186,8 @@ describe('a server block without cache', () => {
     const subject = await startSubject(`.:53 {\n ${MADE}\n}\n`);
     const { engine } = subject;
     expect(await isDerived(subject, 'a.made.test')).toBe(true);
-    await engine.change(planOf(`.:53 {\n ${MADE.replace('100.1', '100.2')}\n}\n`));
-    expect(subject.askTable(packetOf('a.made.test', 'A'))).toBeUndefined();
+    await engine.change(compilePlan(`.:53 {\n ${MADE.replace('100.1', '100.2')}\n}\n`));
+    expect(subject.askTable(makePacket('a.made.test', 'A'))).toBeUndefined();
     expect(await isDerived(subject, 'a.made.test')).toBe(true);
   });
 
@@ -195,7 +197,7 @@ describe('a server block without cache', () => {
       const zone = `made-${turn}.test`;
       const answer = 'answer "{{ .Name }} 50 IN A 198.51.100.1"';
       await subject.engine.change(
-        planOf(`.:53 {\n prometheus\n template IN A ${zone} {\n ${answer}\n }\n}\n`),
+        compilePlan(`.:53 {\n prometheus\n template IN A ${zone} {\n ${answer}\n }\n}\n`),
       );
       expect(await isDerived(subject, `a.${zone}`), zone).toBe(true);
       expect(await isDerived(subject, `a.${zone}`), zone).toBe(true);
@@ -217,7 +219,7 @@ describe('a server block without cache', () => {
       ['x.localhost', 'A'],
     ] as const) {
       expect(await isDerived(subject, name, type)).toBe(true);
-      subject.askTable(packetOf(name, type));
+      subject.askTable(makePacket(name, type));
     }
     const text = await subject.engine.metrics.render();
     const site = `server="${SERVER}",zone=".",view=""`;

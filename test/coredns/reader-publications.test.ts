@@ -7,7 +7,7 @@ import { decodeMessage } from '@portolan/dns/message.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import type { Message } from '@portolan/dns/types.ts';
-import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compilePlan } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
@@ -28,14 +28,14 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import recordsPlugin from '../../packages/records/src/plugin.ts';
 import { BLOCK, makeCursor, makeRecord, makeUse } from '../../packages/testing/src/uses.ts';
 import '../support/load-all-plugins.ts';
-import { packetOf, SERVER } from './reader-subject.ts';
+import { makePacket, SERVER } from './reader-subject.ts';
 
 const CLIENT = { address: '192.0.2.77', port: 5353 };
 const key = (name: string) => toKey(parseName(name));
 
 /** The plan of a Corefile with a plugin behind others. @param behind the plugin that it stands behind; undefined: it is the first */
 function planWith(corefile: string, use: PluginUse, behind?: string): EnginePlan {
-  const plan = planOf(corefile);
+  const plan = compilePlan(corefile);
   const [first, ...others] = plan.blocks;
   if (first === undefined) throw new Error('no block');
   const place = first.plugins.findIndex(({ name }) => name === behind) + 1;
@@ -57,10 +57,10 @@ async function start(plan: EnginePlan): Promise<Engine> {
 function askReader(engine: Engine, name: string, type = 'A'): Message | undefined {
   const at = 8192;
   const octets = new Uint8Array(at + 32);
-  const packet = packetOf(name, type);
+  const packet = makePacket(name, type);
   octets.set(packet);
   octets.set(encodeSocketAddress(CLIENT), at);
-  const group = engine.listenerGroupOf(SERVER);
+  const group = engine.getListenerGroupNumber(SERVER);
   const end = engine.reader.answer(octets, 0, packet.length, 4096, 'udp', group, at);
   return end === VERDICT.ASK ? undefined : decodeMessage(octets.slice(0, end));
 }
@@ -70,7 +70,7 @@ const read = (engine: Engine, name: string, type = 'A') =>
   askReader(engine, name, type)?.answers.map(presentRecord).join(' | ');
 
 async function askChain(engine: Engine, name: string, type = 'A'): Promise<Message> {
-  const response = await engine.serverBlocks.handleQueryOf(SERVER)?.(packetOf(name, type), {
+  const response = await engine.serverBlocks.findQueryHandler(SERVER)?.(makePacket(name, type), {
     ...CLIENT,
     transport: 'udp',
   });
@@ -126,7 +126,7 @@ describe('names of records', () => {
     await engine.change(planWith(corefile, useRecords('www 300 A 192.0.2.3')));
     expect(read(engine, 'www.example.org')).toBe('www.example.org. 300 IN A 192.0.2.3');
     expect(read(engine, 'gone.example.org')).toBeUndefined();
-    await engine.change(planOf(corefile));
+    await engine.change(compilePlan(corefile));
     expect(read(engine, 'www.example.org')).toBeUndefined();
   });
 
@@ -244,7 +244,7 @@ describe('a publication', () => {
     const { engine, publication } = await startPublisher();
     publication.replace([address('a.example.org.', 1)]);
     const { nodes } = engine.table.statistics();
-    await engine.change(planOf(`.:53 {\n ${BEHIND}\n}\n`));
+    await engine.change(compilePlan(`.:53 {\n ${BEHIND}\n}\n`));
     expect(read(engine, 'a.example.org')).toBeUndefined();
     await waitUntil('no node is left', () => engine.table.statistics().nodes === nodes - 2);
   });

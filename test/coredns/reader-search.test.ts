@@ -15,7 +15,7 @@ import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 import { endpoints, namespace, service } from '../list-watch/harness.ts';
-import { contentOf, packetOf, ReaderSubject } from './reader-subject.ts';
+import { makePacket, ReaderSubject, toComparableMessage } from './reader-subject.ts';
 
 const name = (text: string) => parseName(text);
 const SOA = {
@@ -180,13 +180,13 @@ const asked = fc.record({
 });
 
 /** The cache of the chain counts down the TTLs of the cluster's records too, which readers give as they are. */
-function shownOf(message: Message) {
+function toComparable(message: Message) {
   const { answers, authorities } = message;
   const isOfCluster = [...answers.slice(1), ...authorities].some((each) =>
     each.name.endsWith('cluster.local.'),
   );
   const withoutTtl = (records: readonly ResourceRecord[]) => records.map((each) => ({ ...each, ttl: 0 }));
-  return contentOf(
+  return toComparableMessage(
     isOfCluster
       ? { ...message, answers: withoutTtl(answers), authorities: withoutTtl(authorities) }
       : message,
@@ -203,7 +203,7 @@ it('is what the chain finds', { timeout: 120_000 }, async () => {
       for (const { base, space, type, address, transport, isChecked, seconds } of questions) {
         clock.advance(seconds * 1000);
         const client = { address, port: 53_000 };
-        const packet = packetOf(`${base}.${space}.svc.cluster.local`, type, {
+        const packet = makePacket(`${base}.${space}.svc.cluster.local`, type, {
           flags: isChecked ? 0x110 : 0x100,
         });
         const byChain = () => subject.askChain(packet, transport, client);
@@ -212,7 +212,7 @@ it('is what the chain finds', { timeout: 120_000 }, async () => {
         const ours = subject.askTable(packet, undefined, transport, client);
         if (ours === undefined) continue;
         const theirs = await byChain();
-        expect(shownOf(ours)).toEqual(theirs && shownOf(theirs));
+        expect(toComparable(ours)).toEqual(theirs && toComparable(theirs));
         if (ours.answers.length > 1) found += 1;
         else denied += 1;
       }
@@ -238,7 +238,7 @@ it.each(['kubernetes', 'kubernetai'])(
     const client = { address: '192.0.2.1', port: 53_000 };
     const show = (of = WWW) =>
       subject
-        .askTable(packetOf(of, 'A'), undefined, 'udp', client)
+        .askTable(makePacket(of, 'A'), undefined, 'udp', client)
         ?.answers.map((each) => presentRecord({ ...each, ttl: 0 }));
     const shows = (what: string, expected: readonly string[], of?: string) =>
       waitUntil(what, () => {
@@ -247,7 +247,7 @@ it.each(['kubernetes', 'kubernetai'])(
       });
     // Not before the cache has the name.
     expect(show()).toBe(undefined);
-    await subject.askChain(packetOf(WWW, 'A'), 'udp', client);
+    await subject.askChain(makePacket(WWW, 'A'), 'udp', client);
     expect(show()).toEqual(FOUND);
     api.put(service('cart', '10.96.0.9', 'shop'));
     const cart = 'cart.shop.team-a.svc.cluster.local.';
@@ -281,15 +281,15 @@ async function startByFile(kubernetes: string, clock: ManualClock) {
   await start(subject, clock);
   const client = { address: '192.0.2.5', port: 53_000 };
   const ask = async (name: string, type = 'A') =>
-    shownOf((await subject.askChain(packetOf(name, type), 'udp', client)) ?? NOTHING);
+    toComparable((await subject.askChain(makePacket(name, type), 'udp', client)) ?? NOTHING);
   const read = (name: string, type = 'A') => {
-    const message = subject.askTable(packetOf(name, type), undefined, 'udp', client);
-    return message && shownOf(message);
+    const message = subject.askTable(makePacket(name, type), undefined, 'udp', client);
+    return message && toComparable(message);
   };
   return { subject, ask, read };
 }
 
-const NOTHING = decodeMessage(packetOf('nothing.', 'A'));
+const NOTHING = decodeMessage(makePacket('nothing.', 'A'));
 
 it('by a file is what the chain found, as long as all of it is cached', async () => {
   const clock = new ManualClock();

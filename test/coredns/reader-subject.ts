@@ -4,7 +4,7 @@
 import { decodeMessage } from '@portolan/dns/message.ts';
 import type { ClientTransport } from '@portolan/dns/response-size.ts';
 import type { Message } from '@portolan/dns/types.ts';
-import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compilePlan } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
@@ -27,7 +27,7 @@ export class ReaderSubject {
   constructor(corefile: string, clock: Clock = systemClock, restored = NOTHING_RESTORED, readers = 0) {
     this.#clock = clock;
     this.engine = new Engine(
-      { ...planOf(corefile), restored },
+      { ...compilePlan(corefile), restored },
       {
         readers,
         version: 'test',
@@ -46,7 +46,7 @@ export class ReaderSubject {
   /** @returns nothing where the chain is to answer */
   askTable(
     packet: Uint8Array,
-    group = this.engine.listenerGroupOf(SERVER),
+    group = this.engine.getListenerGroupNumber(SERVER),
     transport: ClientTransport = 'udp',
     client = CLIENT,
   ): Message | undefined {
@@ -63,7 +63,7 @@ export class ReaderSubject {
     transport: ClientTransport = 'udp',
     client = CLIENT,
   ): Promise<Message | undefined> {
-    const handle = this.engine.serverBlocks.handleQueryOf(SERVER);
+    const handle = this.engine.serverBlocks.findQueryHandler(SERVER);
     const response = await handle?.(packet, { ...client, transport });
     return response && decodeMessage(response);
   }
@@ -89,13 +89,20 @@ export function withOpt(size: number | undefined, options: EdnsOptions = [], fla
     : { additionals: [{ type: 'OPT', name: '.', udpPayloadSize: size, flags, options } as never] };
 }
 
-export const packetOf = (name: string, type: string, changes: Parameters<typeof query>[2] = {}) => {
+export const makePacket = (name: string, type: string, changes: Parameters<typeof query>[2] = {}) => {
   const { packet, length } = query(name, type, changes);
   return packet.slice(0, length);
 };
 
 /** All that must be the same: sets of addresses may begin anywhere. */
-export const contentOf = ({ header, questions, answers, authorities, additionals, edns }: Message) => ({
+export const toComparableMessage = ({
+  header,
+  questions,
+  answers,
+  authorities,
+  additionals,
+  edns,
+}: Message) => ({
   header: { ...header, id: 0 },
   questions,
   // A cache keeps the letters of the question that it asked.
@@ -106,5 +113,5 @@ export const contentOf = ({ header, questions, answers, authorities, additionals
 });
 
 /** TTLs left out: names of the table keep theirs, and the cache of the chain counts them down. */
-export const withoutTtls = (content: ReturnType<typeof contentOf>) =>
+export const withoutTtls = (content: ReturnType<typeof toComparableMessage>) =>
   JSON.parse(JSON.stringify(content).replace(/\\"ttl\\":\d+/g, '')) as unknown;

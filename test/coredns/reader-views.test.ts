@@ -4,7 +4,7 @@
  */
 import { presentRecord } from '@portolan/dns/present.ts';
 import { describe, expect, it } from 'vitest';
-import { packetOf, ReaderSubject } from './reader-subject.ts';
+import { makePacket, ReaderSubject } from './reader-subject.ts';
 
 const block = (address: string, view?: string): string =>
   [
@@ -20,7 +20,7 @@ async function start(corefile: string): Promise<ReaderSubject> {
   return subject;
 }
 
-const WWW = packetOf('www.a.test', 'A');
+const WWW = makePacket('www.a.test', 'A');
 
 /** The answer of a reader to the client 192.0.2.77; undefined if it leaves the question to the chain. */
 function ofReader(subject: ReaderSubject): string | undefined {

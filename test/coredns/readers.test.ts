@@ -1,7 +1,7 @@
 /**
  * For server blocks of a Corefile, readers answer and count as the chains do.
  */
-import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compilePlan } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
@@ -11,11 +11,11 @@ import { ApiServerDouble } from '../api-server/api-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import {
-  contentOf,
   EDNS_OPTIONS,
-  packetOf,
+  makePacket,
   ReaderSubject,
   SERVER,
+  toComparableMessage,
   withOpt,
   withoutTtls,
 } from './reader-subject.ts';
@@ -80,27 +80,27 @@ describe('the Corefile of kubeadm', () => {
     for (const name of NAMES)
       for (const type of TYPES)
         for (const changes of [{}, ...several]) {
-          const packet = packetOf(name, type, changes);
+          const packet = makePacket(name, type, changes);
           const fromTable = subject.askTable(packet);
           if (fromTable === undefined) continue;
           answered += 1;
           const fromChain = await subject.askChain(packet);
-          expect(withoutTtls(contentOf(fromTable)), `${name} ${type}`).toEqual(
-            fromChain && withoutTtls(contentOf(fromChain)),
+          expect(withoutTtls(toComparableMessage(fromTable)), `${name} ${type}`).toEqual(
+            fromChain && withoutTtls(toComparableMessage(fromChain)),
           );
         }
     expect(answered).toBeGreaterThan(60);
-    expect(subject.askTable(packetOf('www.example.com', 'A'))).toBeUndefined();
+    expect(subject.askTable(makePacket('www.example.com', 'A'))).toBeUndefined();
     for (const odd of [{ flags: 0x2000 }, { questions: [] }])
-      expect(subject.askTable(packetOf('web.default.svc.cluster.local', 'A', odd))).toBeUndefined();
+      expect(subject.askTable(makePacket('web.default.svc.cluster.local', 'A', odd))).toBeUndefined();
     for (const option of EDNS_OPTIONS)
       expect(
-        subject.askTable(packetOf('web.default.svc.cluster.local', 'A', withOpt(512, [option]))),
+        subject.askTable(makePacket('web.default.svc.cluster.local', 'A', withOpt(512, [option]))),
       ).toBeDefined();
     // More options than the client has room for.
     const padding = { code: 12, data: Buffer.alloc(480) } as const;
     expect(
-      subject.askTable(packetOf('web.default.svc.cluster.local', 'A', withOpt(512, [padding]))),
+      subject.askTable(makePacket('web.default.svc.cluster.local', 'A', withOpt(512, [padding]))),
     ).toBeUndefined();
   });
 
@@ -124,7 +124,7 @@ describe('the Corefile of kubeadm', () => {
         of(`coredns_dns_response_size_bytes_count{${labels},proto="udp"}`),
       ];
     };
-    const packet = packetOf('web.default.svc.cluster.local', 'A');
+    const packet = makePacket('web.default.svc.cluster.local', 'A');
     await subject.askChain(packet);
     expect(await count()).toEqual([1, 1, 1, 1]);
     for (let turn = 0; turn < 5; turn++) subject.askTable(packet);
@@ -142,20 +142,20 @@ describe('the Corefile of kubeadm', () => {
       more.startsWith('cache') ? corefile.replace('  cache 30\n', '') : corefile,
     );
     await subject.engine.start();
-    for (const name of NAMES) expect(subject.askTable(packetOf(name, 'A')), name).toBeUndefined();
+    for (const name of NAMES) expect(subject.askTable(makePacket(name, 'A')), name).toBeUndefined();
   });
 
   it('is replaced by another one with one store', async () => {
     const url = await startApiServer();
     const subject = new ReaderSubject(kubeadm(url));
     await subject.engine.start();
-    const packet = packetOf('web.default.svc.cluster.local', 'A');
+    const packet = makePacket('web.default.svc.cluster.local', 'A');
     expect(subject.askTable(packet)?.answers).toHaveLength(1);
     const other = kubeadm(
       url,
       'template ANY ANY cluster.local {\n fallthrough\n match ^web[.]\n rcode NOERROR\n}',
     );
-    const changed = await subject.engine.makeBlocks(planOf(other));
+    const changed = await subject.engine.makeBlocks(compilePlan(other));
     expect(subject.askTable(packet)?.answers).toHaveLength(1);
     if (changed === undefined) throw new Error('no other change came');
     await subject.engine.replaceBlocks(changed).stop();

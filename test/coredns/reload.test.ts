@@ -114,19 +114,19 @@ describe('a changed Corefile', () => {
     const { reload } = await serve(corefile(double.url, 'whoami\n'), port);
     const answersFor = async (name: string) =>
       (await ask(server, `${name}.blue.svc.cluster.local.`, 'A')).answers;
-    const addressOf = async (name: string) => (await answersFor(name)).map(({ data }) => data);
-    const ttlOf = async (name: string) => (await answersFor(name)).map(({ ttl }) => ttl);
+    const askAddresses = async (name: string) => (await answersFor(name)).map(({ data }) => data);
+    const askTtls = async (name: string) => (await answersFor(name)).map(({ ttl }) => ttl);
     const lists = () => double.requests.filter(({ verb }) => verb === 'list' || verb === 'watch').length;
-    await expect.poll(() => addressOf('web'), { timeout: 30_000 }).toHaveLength(1);
-    return { double, reload, addressOf, ttlOf, lists };
+    await expect.poll(() => askAddresses('web'), { timeout: 30_000 }).toHaveLength(1);
+    return { double, reload, askAddresses, askTtls, lists };
   }
 
   it('lists nothing anew from a cluster that it names as before, and goes on to follow it', async () => {
-    const { double, reload, addressOf, lists } = await serveCluster();
+    const { double, reload, askAddresses, lists } = await serveCluster();
     const before = lists();
     for (const further of ['cache 30\n', 'whoami\nloadbalance\n', 'errors\n']) {
       await reload(corefile(double.url, further, 'fallthrough in-addr.arpa\n'), /Reloading complete/);
-      expect(await addressOf('web')).toEqual([{ kind: 'A', address: '10.96.0.9' }]);
+      expect(await askAddresses('web')).toEqual([{ kind: 'A', address: '10.96.0.9' }]);
     }
     expect(lists()).toBe(before);
     double.put({
@@ -135,37 +135,37 @@ describe('a changed Corefile', () => {
       metadata: { name: 'late', namespace: 'blue' },
       spec: { type: 'ClusterIP', clusterIP: '10.96.0.10', clusterIPs: ['10.96.0.10'], ports: [] },
     });
-    await expect.poll(() => addressOf('late'), { timeout: 30_000 }).toHaveLength(1);
+    await expect.poll(() => askAddresses('late'), { timeout: 30_000 }).toHaveLength(1);
   });
 
   it('answers by another ttl without a list', async () => {
-    const { reload, double, lists, ttlOf } = await serveCluster();
+    const { reload, double, lists, askTtls } = await serveCluster();
     const before = lists();
-    expect(await ttlOf('web')).toEqual([5]);
+    expect(await askTtls('web')).toEqual([5]);
     await reload(corefile(double.url, 'whoami\n', 'ttl 77\n'), /Reloading complete/);
-    expect(await ttlOf('web')).toEqual([77]);
+    expect(await askTtls('web')).toEqual([77]);
     expect(lists()).toBe(before);
   });
 
   it('that selects other objects lists them, and ends the watches of before', async () => {
-    const { double, reload, addressOf, lists } = await serveCluster();
+    const { double, reload, askAddresses, lists } = await serveCluster();
     const before = lists();
     const watches = double.watches.size;
     await reload(corefile(double.url, 'whoami\n', 'labels app=none\n'), /Reloading complete/);
-    expect(await addressOf('web')).toEqual([]);
+    expect(await askAddresses('web')).toEqual([]);
     expect(lists()).toBeGreaterThan(before);
     await expect.poll(() => double.watches.size, { timeout: 30_000 }).toBe(watches);
   });
 
   it('that is refused leaves the cluster as it was', async () => {
-    const { double, reload, addressOf, lists } = await serveCluster();
+    const { double, reload, askAddresses, lists } = await serveCluster();
     const before = lists();
     await reload(
       corefile(double.url, 'file /nonexistent/zone a.test {\nreload 0\n}\n'),
       /with listener file/,
     );
     await reload(corefile(double.url, 'cache\n'), /Reloading complete/);
-    expect(await addressOf('web')).toHaveLength(1);
+    expect(await askAddresses('web')).toHaveLength(1);
     expect(lists()).toBe(before);
   });
 });

@@ -143,10 +143,10 @@ const block = fc
   .map(([keys, directives, end]) => `${keys.join(' ')} {\n${directives.join('')}${end}`);
 const corefile = fc.array(block, { maxLength: 4 }).map((blocks) => blocks.join(''));
 
-function filesOf(texts: Readonly<Record<string, string>>): CorefileFiles {
+function makeFiles(texts: Readonly<Record<string, string>>): CorefileFiles {
   return {
     read: (path) => texts[path] ?? '',
-    kindOf: (path) => (texts[path] === undefined ? undefined : 'file'),
+    findKind: (path) => (texts[path] === undefined ? undefined : 'file'),
     list: () => Object.keys(texts).map((path) => path.slice('/etc/'.length)),
   };
 }
@@ -162,7 +162,7 @@ describe('a Corefile by its grammar', () => {
           profile,
           defaultPort: 53,
           environment: { SET: 'a.example' },
-          files: filesOf({
+          files: makeFiles({
             '/etc/part': part,
             '/etc/a.conf': '    log\n',
             '/etc/resolv.conf': 'nameserver 127.0.0.53\n',

@@ -23,7 +23,7 @@ interface RecordedMigration {
 
 const CASES = readRecording<RecordedMigration>('test/corefile/migrations.jsonl');
 
-const NO_FILES: CorefileFiles = { read: () => '', kindOf: () => undefined, list: () => [] };
+const NO_FILES: CorefileFiles = { read: () => '', findKind: () => undefined, list: () => [] };
 
 function migrate(
   corefile: string,
@@ -37,7 +37,7 @@ function migrate(
 /** The words of each line, with those of the block that it opens. */
 type Outline = readonly [string, readonly Outline[]];
 
-function outlineOf(text: string): readonly Outline[] {
+function readOutline(text: string): readonly Outline[] {
   const show = ({ words, inner }: Statement): Outline => [
     words.map((word) => word.text).join(' '),
     inner.map(show),
@@ -129,7 +129,7 @@ describe('a recorded migration', () => {
       const result = expected === 'same' ? recorded.corefile : expected;
       if (result.startsWith('error: '))
         expect(() => migrate(recorded.corefile, recorded)).toThrow(result.replace('error: ', ''));
-      else expect(outlineOf(migrate(recorded.corefile, recorded).text)).toEqual(outlineOf(result));
+      else expect(readOutline(migrate(recorded.corefile, recorded).text)).toEqual(readOutline(result));
     });
 
   it('differs on purpose only where it is listed', () => {
@@ -206,7 +206,7 @@ describe('a migration in place', () => {
     };
     const files: CorefileFiles = {
       read: (path) => texts[path] ?? '',
-      kindOf: (path) => (path in texts ? 'file' : path === '/etc/custom' ? 'folder' : undefined),
+      findKind: (path) => (path in texts ? 'file' : path === '/etc/custom' ? 'folder' : undefined),
       list: () => Object.keys(texts).map((path) => path.slice('/etc/custom/'.length)),
     };
     const corefile =
@@ -236,7 +236,7 @@ describe('a migration in place', () => {
   it('ends imports in a circle', () => {
     const files: CorefileFiles = {
       read: () => 'import self\nerrors\n',
-      kindOf: () => 'file',
+      findKind: () => 'file',
       list: () => [],
     };
     const migration = migrateCorefile('. {\n  import self\n  forward . 10.0.0.1\n}\n', {

@@ -75,7 +75,7 @@ function filesInMemory(
   const linked = new Set(Object.keys(links).map((path) => `${FOLDER}/${path}`));
   return {
     read: (path) => texts.get(absolute(path)) ?? '',
-    kindOf(given) {
+    findKind(given) {
       const path = absolute(given).replace(/\/\.$/, '');
       if (texts.has(path)) return 'file';
       if (linked.has(path)) return path.endsWith('..data') ? 'folder' : 'file';

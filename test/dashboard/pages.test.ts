@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { encode } from 'dns-packet';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { socketOf } from '../support/control.ts';
+import { formatSocketName } from '../support/control.ts';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { Chromium } from './chromium.ts';
@@ -31,7 +31,7 @@ const LEAST_CONTRAST = `(() => {
     .map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
   const isOpaque = (colour) => (channels(colour)[3] ?? 1) > 0;
-  const groundOf = (element) => {
+  const findBackground = (element) => {
     for (let each = element; each; each = each.parentElement)
       if (isOpaque(getComputedStyle(each).backgroundColor)) return getComputedStyle(each).backgroundColor;
     return 'rgb(255, 255, 255)';
@@ -39,7 +39,7 @@ const LEAST_CONTRAST = `(() => {
   const texts = [...document.querySelectorAll('body *')].filter((each) =>
     each.checkVisibility() && [...each.childNodes].some((n) => n.nodeType === 3 && n.data.trim() !== ''));
   return texts.map((each) => {
-    const [a, b] = [luminance(getComputedStyle(each).color), luminance(groundOf(each))].sort((x, y) => y - x);
+    const [a, b] = [luminance(getComputedStyle(each).color), luminance(findBackground(each))].sort((x, y) => y - x);
     return { contrast: (a + 0.05) / (b + 0.05), text: each.textContent.slice(0, 40) };
   }).reduce((least, each) => each.contrast < least.contrast ? each : least);
 })()`;
@@ -57,7 +57,7 @@ describeWithTool('chromium', 'the dashboard in Chromium', () => {
       servePortolan(['--example', '--upstream=none']),
     ]);
     own = String((await servers[0].program.heard('serving the dashboard'))['address']);
-    const sockets = servers.map(({ program }) => `--socket=${socketOf(program, 'serve')}`);
+    const sockets = servers.map(({ program }) => `--socket=${formatSocketName(program, 'serve')}`);
     const dashboard = runPortolan(['dashboard', ...sockets]);
     await waitUntil('the address', () => dashboard.output.endsWith('\n'));
     const address = dashboard.output.trim();

@@ -8,25 +8,25 @@ import { createProcessSources } from '@portolan/cli/servers/dnsmasq-sources.ts';
 import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
 import { readKubeDnsFlags } from '@portolan/frontends/kube-dns/settings/kube-dns-flags.ts';
 import { readNannyFlags } from '@portolan/frontends/kube-dns/settings/nanny-flags.ts';
-import type { ServePlan } from '@portolan/frontends/serve/settings/plan.ts';
 import { SERVE_FLAGS, type ServeFlags } from '@portolan/frontends/serve/settings/serve-flags.ts';
+import type { ServePlan } from '@portolan/frontends/serve/settings/serve-options.ts';
 import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';
 import type { Layout } from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import { readSidecarFlags } from '@portolan/server/settings/sidecar/sidecar-flags.ts';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type Container, containersOf, FOLDERS, readDeployment, readLayout } from './manifests.ts';
+import { type Container, FOLDERS, readContainers, readDeployment, readLayout } from './manifests.ts';
 import { type Kustomization, patchDeployment } from './patches.ts';
 import { KubernetesSchemas } from './schema.ts';
 
-function environmentOf({ env = [] }: Container): Readonly<Record<string, string>> {
+function toEnvironment({ env = [] }: Container): Readonly<Record<string, string>> {
   return Object.fromEntries(env.map(({ name, value }) => [name, value]));
 }
 
 /** @throws for arguments that are not taken */
-function planOf(flags: ServeFlags, container: Container, command: 'serve' | 'kube-dns'): ServePlan {
-  const machine = { cores: 2, terminal: false, environment: environmentOf(container) };
+function readPlan(flags: ServeFlags, container: Container, command: 'serve' | 'kube-dns'): ServePlan {
+  const machine = { cores: 2, terminal: false, environment: toEnvironment(container) };
   const checked = planFromFlags(flags, machine, createProcessSources(), command);
   if (checked.kind === 'bad') throw new Error(JSON.stringify(checked.problems));
   return checked.value;
@@ -38,18 +38,18 @@ function readServe(container: Container): ServePlan {
   const command = new Command().exitOverride();
   addOptions(command, SERVE_FLAGS);
   command.parse(words, { from: 'user' });
-  return planOf(command.opts(), container, 'serve');
+  return readPlan(command.opts(), container, 'serve');
 }
 
 /** The words after the name of the command that the container's own name of the program stands for. */
-function wordsOf({ command = [], args }: Container, name: string): readonly string[] {
+function listArguments({ command = [], args }: Container, name: string): readonly string[] {
   const [called, ...words] = resolveAlias(command[0] ?? '', args);
   expect(called).toBe(name);
   return words;
 }
 
 function containerNamed(name: string): Container {
-  const container = [...containersOf('one'), ...containersOf('three')].find((each) => each.name === name);
+  const container = [...readContainers('one'), ...readContainers('three')].find((each) => each.name === name);
   if (container === undefined) throw new Error(`no container ${name}`);
   return container;
 }
@@ -68,10 +68,10 @@ describe('the arguments of', () => {
 
   it('kubedns are flags of kube-dns', () => {
     const container = containerNamed('kubedns');
-    const reading = readKubeDnsFlags(wordsOf(container, 'kube-dns'), environmentOf(container));
+    const reading = readKubeDnsFlags(listArguments(container, 'kube-dns'), toEnvironment(container));
     if (reading.kind !== 'flags') throw new Error(`read as ${reading.kind}`);
     expect(reading.problems).toEqual([]);
-    const plan = planOf(reading.flags, container, 'kube-dns');
+    const plan = readPlan(reading.flags, container, 'kube-dns');
     expect(plan).toMatchObject({
       cluster: { domain: 'cluster.local.', dialect: 'kube-dns' },
       listen: { port: 10053 },
@@ -80,7 +80,7 @@ describe('the arguments of', () => {
   });
 
   it('dnsmasq are flags of its nanny, and options of dnsmasq', () => {
-    const reading = readNannyFlags(wordsOf(containerNamed('dnsmasq'), 'dnsmasq-nanny'));
+    const reading = readNannyFlags(listArguments(containerNamed('dnsmasq'), 'dnsmasq-nanny'));
     if (reading.kind !== 'good') throw new Error(JSON.stringify(reading));
     expect(reading.plan.configDir).toBe('/etc/k8s/dns/dnsmasq-nanny');
     const options = readDnsmasqOptions(reading.plan.dnsmasqWords, createProcessSources());
@@ -90,7 +90,7 @@ describe('the arguments of', () => {
   });
 
   it('sidecar are its flags', () => {
-    const reading = readSidecarFlags(wordsOf(containerNamed('sidecar'), 'sidecar'));
+    const reading = readSidecarFlags(listArguments(containerNamed('sidecar'), 'sidecar'));
     if (reading.kind !== 'good') throw new Error(JSON.stringify(reading));
     expect(reading.plan.probes.map(({ label }) => label)).toEqual(['kubedns', 'dnsmasq']);
   });

@@ -12,8 +12,8 @@ import { readAutoscalerFlags } from '@portolan/server/settings/autoscaler/autosc
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { ApiServerDouble } from '../api-server/api-server.ts';
-import { findUnused, readRules, userOf } from '../api-server/rbac.ts';
-import { replicasOf } from '../api-server/scale.ts';
+import { findUnused, formatUser, readRules } from '../api-server/rbac.ts';
+import { readReplicas } from '../api-server/scale.ts';
 import { ADDON_ACCOUNT, ADDON_COMMAND, ADDON_RULES } from '../autoscaler/addon.ts';
 import { nodes, scalable } from '../autoscaler/world.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
@@ -25,7 +25,7 @@ const deployment = texts
   .flatMap(parseManifests)
   .find((object): object is DeploymentManifest => object.kind === 'Deployment');
 const [container] = deployment?.spec.template.spec.containers ?? [];
-const USER = userOf(ADDON_ACCOUNT);
+const USER = formatUser(ADDON_ACCOUNT);
 
 afterEach(endAllPrograms);
 
@@ -41,7 +41,7 @@ async function startDouble(
   });
 }
 
-function kubeconfigOf(double: ApiServerDouble): string {
+function makeKubeconfig(double: ApiServerDouble): string {
   return JSON.stringify({
     'current-context': 'a',
     clusters: [{ name: 'a', cluster: { server: double.url, 'insecure-skip-tls-verify': true } }],
@@ -52,13 +52,13 @@ function kubeconfigOf(double: ApiServerDouble): string {
 
 /** Runs the program with a token, as in a pod. */
 async function runAs(double: ApiServerDouble, words: readonly string[]) {
-  const path = await (await makeTemporaryFolder()).write('kubeconfig', kubeconfigOf(double));
+  const path = await (await makeTemporaryFolder()).write('kubeconfig', makeKubeconfig(double));
   return runPortolan([...words, `--kubecfg-file=${path}`, '--healthz-port=0']);
 }
 
 const replicas = (double: ApiServerDouble, target = 'kube-dns'): number | undefined => {
   const stored = double.store.get('deployments', `kube-system/${target}`);
-  return stored && replicasOf(stored.object);
+  return stored && readReplicas(stored.object);
 };
 
 describe('deploy/autoscaler', () => {
@@ -170,7 +170,7 @@ describe('coredns --autoscale', () => {
     const rules = readRules(buildScaled('coredns'), { namespace: 'kube-system', name: 'coredns' });
     const double = await startDouble(rules, 'coredns');
     const folder = await makeTemporaryFolder();
-    const kubeconfig = await folder.write('kubeconfig', kubeconfigOf(double));
+    const kubeconfig = await folder.write('kubeconfig', makeKubeconfig(double));
     const dns = await findFreePort();
     const metrics = await findFreePort();
     const corefile = await folder.write(

@@ -6,7 +6,7 @@ import { resolveAlias } from '@portolan/cli/program-aliases.ts';
 import { Dockerfile } from '@portolan/ops/image/dockerfile.ts';
 import { IMAGE_TARGETS } from '@portolan/ops/image/settings/image-flags.ts';
 import { describe, expect, it } from 'vitest';
-import { containersOf } from './manifests.ts';
+import { readContainers } from './manifests.ts';
 
 const dockerfile = new Dockerfile(readFileSync('Dockerfile', 'utf8'));
 const { stages, statements } = dockerfile;
@@ -65,10 +65,10 @@ describe('the Dockerfile', () => {
     '%s: shares all layers with the others',
     (target) => {
       const layers = dockerfile
-        .allOf(target)
+        .listInstructions(target)
         .filter(({ instruction }) => ['RUN', 'COPY', 'ADD'].includes(instruction));
       const shared = dockerfile
-        .allOf(target === CAPABLE ? 'without-node' : 'all')
+        .listInstructions(target === CAPABLE ? 'without-node' : 'all')
         .filter(({ instruction }) => instruction === 'COPY');
       const further = target === CAPABLE ? '/layers/capable/' : FURTHER_LAYERS.get(target);
       const layer = { instruction: 'COPY', words: `--from=build ${further} /` };
@@ -107,12 +107,15 @@ describe('the Dockerfile', () => {
     const { version, description, license } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect(dockerfile.last('all', 'LABEL')).toContain(`description="${description}"`);
     expect(dockerfile.last('all', 'LABEL')).toContain(`licenses="${license}"`);
-    expect(dockerfile.allOf('all')).toContainEqual({ instruction: 'ARG', words: `VERSION=${version}` });
+    expect(dockerfile.listInstructions('all')).toContainEqual({
+      instruction: 'ARG',
+      words: `VERSION=${version}`,
+    });
   });
 
   it('has the commands that the manifests name', () => {
     const paths = ENTRIES.map(([, path]) => path);
-    for (const { command = [] } of containersOf('three')) expect(paths).toContain(command[0]);
+    for (const { command = [] } of readContainers('three')) expect(paths).toContain(command[0]);
   });
 
   it('is sent all that it copies, and no more than is there', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { planFromManifestsFlags } from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { containersOf, IMAGE, type Manifest, readDeployment, readLayout } from './manifests.ts';
+import { IMAGE, type Manifest, readContainers, readDeployment, readLayout } from './manifests.ts';
 import { type Kustomization, patchDeployment } from './patches.ts';
 import { KubernetesSchemas } from './schema.ts';
 
@@ -18,7 +18,7 @@ const PAGES = [
 ];
 
 /** Blocks of code of a page, by their language. */
-function blocksOf(text: string, language: string): readonly string[] {
+function listCodeBlocks(text: string, language: string): readonly string[] {
   return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
     .filter((match) => match[1] === language)
     .map((match) => match[2] ?? '');
@@ -31,7 +31,7 @@ it('docs/explanation/memory.md tells what the manifests ask for', () => {
   const told = rows.flatMap(([, names = '', request, limit]) =>
     names.split(', ').map((name): [string, object] => [name.replaceAll('`', ''), { request, limit }]),
   );
-  const asked = [...containersOf('one'), ...containersOf('three')].map(
+  const asked = [...readContainers('one'), ...readContainers('three')].map(
     ({ name, resources }): [string, object] => [
       name,
       { request: resources.requests.memory, limit: resources.limits.memory },
@@ -45,7 +45,7 @@ describe.each(PAGES)('%s', (page) => {
 
   it('has manifests that Kubernetes takes, and overlays that lead to such', () => {
     const schemas = new KubernetesSchemas('v1.37');
-    for (const block of blocksOf(text, 'yaml')) {
+    for (const block of listCodeBlocks(text, 'yaml')) {
       const object = parse(block) as Manifest & Kustomization; // Of our own; what it is, is checked below.
       if (object.kind === 'Kustomization') checkOverlay(object, page);
       // The kubelet's own settings are no object of the API, and a single line is no object at all.
@@ -55,7 +55,7 @@ describe.each(PAGES)('%s', (page) => {
   });
 
   it('gives portolan manifests flags that it takes', () => {
-    const commands = blocksOf(text, 'sh').flatMap((block) =>
+    const commands = listCodeBlocks(text, 'sh').flatMap((block) =>
       [...block.replaceAll('\\\n', ' ').matchAll(/portolan manifests ([^|>\n]*)/g)].map((match) =>
         (match[1] ?? '').replace('--with-config-map', ''),
       ),

@@ -74,6 +74,6 @@ export function readDeployment(layout: Layout): DeploymentManifest {
   return deployment;
 }
 
-export function containersOf(layout: Layout): readonly Container[] {
+export function readContainers(layout: Layout): readonly Container[] {
   return readDeployment(layout).spec.template.spec.containers;
 }

@@ -84,7 +84,7 @@ const CASES: readonly (readonly [release: string, entry: string, args: readonly 
 ];
 
 /** @returns what the command complains of */
-function complaintsOf(command: string, words: readonly string[]): unknown {
+function findComplaints(command: string, words: readonly string[]): unknown {
   switch (command) {
     case 'kube-dns': {
       const reading = readKubeDnsFlags(words, {});
@@ -117,15 +117,15 @@ function dnsmasqComplaints(words: readonly string[]): unknown {
 describe('arguments from the manifests of Kubernetes', () => {
   it.each(CASES)('%s, for %s: %j', (_release, entry, args) => {
     const [command = '', ...words] = resolveAlias(entry, args);
-    expect(complaintsOf(command, words)).toEqual([]);
+    expect(findComplaints(command, words)).toEqual([]);
   });
 
   it('would be complained of if they were others', () => {
-    expect(complaintsOf('kube-dns', ['--dns-prot=1'])).not.toEqual([]);
-    expect(complaintsOf('dnsmasq', ['--cache-sise=1'])).not.toEqual([]);
-    expect(complaintsOf('dnsmasq-nanny', ['-configDri=/x'])).not.toEqual([]);
-    expect(complaintsOf('dnsmasq-nanny', ['--', '--cache-sise=1'])).not.toEqual([]);
-    expect(complaintsOf('sidecar', ['--probe=x'])).not.toEqual([]);
-    expect(complaintsOf('healthz', ['-prot=1'])).not.toEqual([]);
+    expect(findComplaints('kube-dns', ['--dns-prot=1'])).not.toEqual([]);
+    expect(findComplaints('dnsmasq', ['--cache-sise=1'])).not.toEqual([]);
+    expect(findComplaints('dnsmasq-nanny', ['-configDri=/x'])).not.toEqual([]);
+    expect(findComplaints('dnsmasq-nanny', ['--', '--cache-sise=1'])).not.toEqual([]);
+    expect(findComplaints('sidecar', ['--probe=x'])).not.toEqual([]);
+    expect(findComplaints('healthz', ['-prot=1'])).not.toEqual([]);
   });
 });

@@ -71,7 +71,7 @@ export function replaceFields(
     const sources = replaced.filter(({ kind }) => kind === source.kind);
     // Kustomize refuses a source that is not one object.
     expect(sources).toHaveLength(1);
-    const value = String(fieldOf(sources[0], source.fieldPath).read());
+    const value = String(findField(sources[0], source.fieldPath).read());
     for (const { select, fieldPaths, options } of targets) {
       const selected = replaced.filter(
         ({ kind, metadata }) => kind === select.kind && [metadata.name, undefined].includes(select.name),
@@ -79,7 +79,7 @@ export function replaceFields(
       expect(selected, JSON.stringify(select)).not.toEqual([]);
       for (const object of selected)
         for (const path of fieldPaths) {
-          const field = fieldOf(object, path);
+          const field = findField(object, path);
           field.write(replacePart(String(field.read()), value, options));
         }
     }
@@ -98,7 +98,7 @@ function replacePart(text: string, value: string, options: ReplacementTarget['op
 }
 
 /** @param path steps between dots: a field, a number in a list, or `[=text]`, the element of a list that is this text */
-function fieldOf(object: unknown, path: string): Field {
+function findField(object: unknown, path: string): Field {
   const steps = path.match(/\[=[^\]]*\]|[^.]+/g) ?? [];
   const last = steps.pop() ?? '';
   let place = object as Record<string, unknown>;

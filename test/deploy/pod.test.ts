@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { containersOf, FOLDERS, IMAGE, type PodSpec, readDeployment, readLayout } from './manifests.ts';
+import { FOLDERS, IMAGE, type PodSpec, readContainers, readDeployment, readLayout } from './manifests.ts';
 import type { Kustomization } from './patches.ts';
 
 const CLUSTER_SERVICE = {
@@ -24,7 +24,7 @@ describe.each(['one', 'three'] as const)('the layout of %s', (layout) => {
     objects.find((object) => object.kind === kind && object.metadata.name === name);
   const deployment = readDeployment(layout);
   const { template } = deployment.spec;
-  const containers = containersOf(layout);
+  const containers = readContainers(layout);
 
   it('names nothing twice, and has labels of the addon manager on all', () => {
     const names = objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
@@ -189,7 +189,7 @@ describe('both layouts', () => {
 });
 
 describe('the three containers', () => {
-  const [kubedns, dnsmasq, sidecar] = containersOf('three');
+  const [kubedns, dnsmasq, sidecar] = readContainers('three');
 
   it('have the arguments of kube-dns', () => {
     expect(kubedns).toMatchObject({
@@ -259,7 +259,7 @@ describe('the three containers', () => {
 });
 
 describe('the one container', () => {
-  const [portolan] = containersOf('one');
+  const [portolan] = readContainers('one');
 
   it('is the pod in one process', () => {
     expect(portolan?.args.slice(0, 3)).toEqual(['serve', '--domain=cluster.local.', '--config-map=kube-dns']);

@@ -31,18 +31,18 @@ function named(layout: Layout, kind: string, name: string): Manifest | undefined
 }
 
 /** The text of a key of a ConfigMap. */
-function dataOf(layout: Layout, name: string): string {
+function readCorefileText(layout: Layout, name: string): string {
   const { data } = named(layout, 'ConfigMap', name) as Manifest & { data: Readonly<Record<string, string>> };
   return data['Corefile'] ?? '';
 }
 
-function problemsOf(corefile: string): readonly string[] {
+function readProblems(corefile: string): readonly string[] {
   const reading = readCorefile(corefile, {
     file: 'Corefile',
     profile: '1.14',
     defaultPort: 53,
     environment: {},
-    files: { read: () => 'nameserver 192.0.2.1\n', kindOf: () => 'file', list: () => [] },
+    files: { read: () => 'nameserver 192.0.2.1\n', findKind: () => 'file', list: () => [] },
     interfaces: new Map(),
   });
   return reading.kind === 'bad' ? reading.problems.map(({ message }) => message) : [];
@@ -91,7 +91,7 @@ describe('the manifest of CoreDNS', () => {
         { resources: ['endpointslices'], verbs: ['list', 'watch'] },
       ],
     });
-    expect(problemsOf(dataOf('coredns', 'coredns'))).toEqual([]);
+    expect(readProblems(readCorefileText('coredns', 'coredns'))).toEqual([]);
   });
 });
 
@@ -132,7 +132,7 @@ describe.each(NODE_LOCAL)('the manifest of a cache on every node: %s', (layout) 
     const reading = readNodeCacheFlags(words.slice(1));
     if (reading.kind !== 'good') throw new Error(JSON.stringify(reading));
     const { localAddresses, port, prometheusAddress } = reading.plan;
-    const { text } = renderCorefile(dataOf(layout, 'node-local-dns'), {
+    const { text } = renderCorefile(readCorefileText(layout, 'node-local-dns'), {
       localAddresses,
       clusterDns: '10.96.0.11',
       port: String(port),
@@ -141,7 +141,7 @@ describe.each(NODE_LOCAL)('the manifest of a cache on every node: %s', (layout) 
       stubDomains: new Map(),
     });
     expect(text).not.toContain('__PILLAR__');
-    expect(problemsOf(text)).toEqual([]);
+    expect(readProblems(text)).toEqual([]);
   });
 
   it('has rights on the node only where it sets up its network', () => {

@@ -7,16 +7,16 @@ import { readSettings } from '@portolan/frontends/skydns/settings/skydns-setting
 import { readHealthzFlags } from '@portolan/ops/healthz/settings/healthz-flags.ts';
 import { readKube2SkyFlags } from '@portolan/ops/kube2sky/settings/kube2sky-flags.ts';
 import { describe, expect, it } from 'vitest';
-import { type Container, containersOf, dnsPorts, IMAGE, readDeployment } from './manifests.ts';
+import { type Container, dnsPorts, IMAGE, readContainers, readDeployment } from './manifests.ts';
 
 function container(name: string): Container {
-  const found = containersOf('skydns').find((each) => each.name === name);
+  const found = readContainers('skydns').find((each) => each.name === name);
   if (found === undefined) throw new Error(`no container ${name}`);
   return found;
 }
 
 /** The words behind the command that the container's program stands for. */
-function wordsOf(name: string, command: string): readonly string[] {
+function listArguments(name: string, command: string): readonly string[] {
   const { command: [entry = ''] = [], args } = container(name);
   const [called, ...words] = resolveAlias(entry, args);
   expect(called).toBe(command);
@@ -25,7 +25,12 @@ function wordsOf(name: string, command: string): readonly string[] {
 
 describe('deploy/skydns', () => {
   it('has the containers, ports and probes of the old pod', () => {
-    expect(containersOf('skydns').map(({ name }) => name)).toEqual(['etcd', 'kube2sky', 'skydns', 'healthz']);
+    expect(readContainers('skydns').map(({ name }) => name)).toEqual([
+      'etcd',
+      'kube2sky',
+      'skydns',
+      'healthz',
+    ]);
     expect(container('skydns')).toMatchObject({
       image: IMAGE,
       ports: dnsPorts(10_055),
@@ -45,11 +50,11 @@ describe('deploy/skydns', () => {
     const environment = Object.fromEntries(
       (container('skydns').env ?? []).map(({ name, value }) => [name, value]),
     );
-    const flags = readSkyDnsFlags(wordsOf('skydns', 'skydns'), environment);
+    const flags = readSkyDnsFlags(listArguments('skydns', 'skydns'), environment);
     if (flags.kind !== 'flags') throw new Error(flags.kind);
     const skydns = readSettings(flags.read, environment);
     if (skydns.kind !== 'good') throw new Error(JSON.stringify(skydns.problems));
-    const kube2sky = readKube2SkyFlags(wordsOf('kube2sky', 'kube2sky'), {});
+    const kube2sky = readKube2SkyFlags(listArguments('kube2sky', 'kube2sky'), {});
     if (kube2sky.kind !== 'good') throw new Error(JSON.stringify(kube2sky));
     const { domain, version, etcd, healthzPort, metrics, listen } = skydns.settings;
     expect({ domain, version, endpoints: etcd.endpoints }).toEqual({
@@ -70,7 +75,7 @@ describe('deploy/skydns', () => {
   });
 
   it('has checks that healthz takes', () => {
-    expect(readHealthzFlags(wordsOf('healthz', 'healthz'))).toMatchObject({
+    expect(readHealthzFlags(listArguments('healthz', 'healthz'))).toMatchObject({
       kind: 'good',
       plan: { port: 8080 },
     });

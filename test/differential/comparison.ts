@@ -64,7 +64,7 @@ function askReader(
   octets.set(encodeSocketAddress(CLIENT), AT);
   engine.reader.enter();
   engine.reader.setTime(performance.now());
-  const group = engine.listenerGroupOf(server);
+  const group = engine.getListenerGroupNumber(server);
   const capacity = transport === 'udp' ? 4096 : 65535;
   const end = engine.reader.answer(octets, 0, packet.length, capacity, transport, group, AT);
   engine.reader.leave();
@@ -77,7 +77,7 @@ async function askChain(
   packet: Uint8Array,
 ): Promise<Uint8Array | undefined> {
   const client: Client = { ...CLIENT, transport };
-  const response = await engine.serverBlocks.handleQueryOf(server)?.(packet.slice(), client);
+  const response = await engine.serverBlocks.findQueryHandler(server)?.(packet.slice(), client);
   return response ?? undefined;
 }
 

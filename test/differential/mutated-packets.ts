@@ -70,7 +70,7 @@ const OPTIONS: readonly (readonly [number, readonly number[]])[] = [
 const uint16 = (value: number) => [(value >> 8) & 0xff, value & 0xff];
 
 /** @returns the labels of a name; the root has none */
-function labelsOf(name: string): number[][] {
+function toLabelOctets(name: string): number[][] {
   return name
     .split('.')
     .filter((label) => label !== '')
@@ -109,7 +109,7 @@ export class MutatedPackets {
       const isUpper = case_ >= 4 && (case_ < 6 || numbers.chance(500));
       return isLetter && isUpper ? octet - 32 : octet;
     };
-    const labels = labelsOf(numbers.pick(this.#names));
+    const labels = toLabelOctets(numbers.pick(this.#names));
     const name = [...labels.flatMap((label) => [label.length, ...label.map(cased)]), 0];
     const turn = numbers.below(100);
     if (turn < 3) return [1, 0x2a, ...name];

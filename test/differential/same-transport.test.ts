@@ -78,7 +78,7 @@ function answerablePackets(): readonly Uint8Array[] {
 
 type Responses = ReadonlyMap<number, Uint8Array>;
 
-const idOf = (message: Uint8Array) => ((message[0] ?? 0) << 8) | (message[1] ?? 0);
+const readId = (message: Uint8Array) => ((message[0] ?? 0) << 8) | (message[1] ?? 0);
 
 async function askByUdp({ address, port }: Server, packets: readonly Uint8Array[]): Promise<Responses> {
   const socket = createSocket('udp4');
@@ -86,7 +86,7 @@ async function askByUdp({ address, port }: Server, packets: readonly Uint8Array[
   socket.connect(port, address);
   await once(socket, 'connect');
   const responses = new Map<number, Uint8Array>();
-  socket.on('message', (message) => responses.set(idOf(message), message));
+  socket.on('message', (message) => responses.set(readId(message), message));
   for (const [id, packet] of packets.entries()) {
     socket.send(packet);
     await waitUntil(`a response to ${Buffer.from(packet).toString('hex')}`, () => responses.has(id));
@@ -101,7 +101,7 @@ async function askByTcp({ address, port }: Server, packets: readonly Uint8Array[
     const count = client.messages.length + 1;
     await client.waitForMessages(count);
   }
-  return new Map(client.messages.map((message) => [idOf(message), message]));
+  return new Map(client.messages.map((message) => [readId(message), message]));
 }
 
 it.each([...PROGRAMS])('%s', async (_, start) => {

@@ -1,7 +1,7 @@
 /**
  * Engines of the roles whose readers and chains are compared, each with a cluster and an upstream server that knows all names.
  */
-import { compileText } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compileText } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { adaptBlocks } from '@portolan/frontends/node-cache/settings/node-cache-blocks.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';

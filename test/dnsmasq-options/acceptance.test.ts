@@ -218,10 +218,10 @@ describe('options that matter only to a feature that is off', () => {
   });
 
   it('change nothing', () => {
-    const planOf = (standardInput: string) =>
+    const readOptions = (standardInput: string) =>
       readDnsmasqOptions(['--conf-file=-'], memorySources({ standardInput }));
-    const without = planOf('');
-    const reading = planOf(IGNORED_LINES);
+    const without = readOptions('');
+    const reading = readOptions(IGNORED_LINES);
     if (without.kind !== 'good' || reading.kind !== 'good') throw new Error('not accepted');
     expect(reading.plan).toEqual(without.plan);
     expect(reading.notes).toHaveLength(IGNORED_LINES.trim().split('\n').length);

@@ -35,11 +35,11 @@ const IGNORED = `
   read-ethers no-dhcp-interface no-dhcpv4-interface no-dhcpv6-interface bootp-dynamic bridge-interface shared-network
   no-ping leasefile-ro script-on-renewal tag-if pxe-prompt pxe-service log-dhcp quiet-dhcp quiet-dhcp6`;
 
-function standingOf(name: string): OptionStanding['kind'] | undefined {
+function findStanding(name: string): OptionStanding['kind'] | undefined {
   return findOption(name)?.standing.kind;
 }
 
-const wordsOf = (list: string) => list.trim().split(/\s+/);
+const splitWords = (list: string) => list.trim().split(/\s+/);
 
 interface Listed {
   readonly short: string | undefined;
@@ -56,25 +56,32 @@ function listedOptions(help: string): readonly Listed[] {
 }
 
 describe('the classes', () => {
-  it.each(wordsOf(TAKEN))('%s is taken', (name) => {
-    expect(standingOf(name)).toMatch(/^(works|no-effect|reading)$/);
+  it.each(splitWords(TAKEN))('%s is taken', (name) => {
+    expect(findStanding(name)).toMatch(/^(works|no-effect|reading)$/);
   });
 
-  it.each(wordsOf(REFUSED))('%s is refused', (name) => {
-    expect(standingOf(name)).toBe('refused');
+  it.each(splitWords(REFUSED))('%s is refused', (name) => {
+    expect(findStanding(name)).toBe('refused');
   });
 
-  it.each(wordsOf(IGNORED))('%s is ignored', (name) => {
-    expect(standingOf(name)).toBe('ignored');
+  it.each(splitWords(IGNORED))('%s is ignored', (name) => {
+    expect(findStanding(name)).toBe('ignored');
   });
 
   it('ignores all options of DHCP and TFTP but those that turn them on', () => {
-    const own = allOptions.filter(({ name }) => /^(dhcp|tftp)-/.test(name) && standingOf(name) !== 'ignored');
+    const own = allOptions.filter(
+      ({ name }) => /^(dhcp|tftp)-/.test(name) && findStanding(name) !== 'ignored',
+    );
     expect(own.map(({ name }) => name)).toEqual(['dhcp-range', 'dhcp-relay']);
   });
 
   it('has no option beyond these but those of DHCP and TFTP, and our own', () => {
-    const known = new Set([...ownOptions, ...wordsOf(TAKEN), ...wordsOf(REFUSED), ...wordsOf(IGNORED)]);
+    const known = new Set([
+      ...ownOptions,
+      ...splitWords(TAKEN),
+      ...splitWords(REFUSED),
+      ...splitWords(IGNORED),
+    ]);
     const others = allOptions.map(({ name }) => name).filter((name) => !known.has(name));
     expect(others.filter((name) => !/^(dhcp|tftp)-/.test(name))).toEqual([]);
   });

@@ -9,7 +9,7 @@ import { typeOfData } from '@portolan/dns/record-data.ts';
 import { DNSMASQ_HOSTS } from '@portolan/frontends/dnsmasq/settings/hosts-manner.ts';
 import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
 import { memorySources } from '@portolan/frontends/dnsmasq/settings/testing/memory-sources.ts';
-import { goodOf, planOf } from '@portolan/frontends/dnsmasq/settings/testing/plan-of.ts';
+import { readPlan, requireGood } from '@portolan/frontends/dnsmasq/settings/testing/read-plan.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { HostsReader } from '@portolan/sources/hosts/hosts-reader.ts';
 import { describe, expect } from 'vitest';
@@ -53,7 +53,7 @@ describe('records', () => {
 
   itWithTool(['dnsmasq', 'dig'], 'are answered as they were read', async () => {
     const path = await writeFiles({ 'dnsmasq.conf': lines });
-    const { local } = planOf(lines, { hostName: 'unused' });
+    const { local } = readPlan(lines, { hostName: 'unused' });
     const dnsmasq = await runDnsmasq([`--conf-file=${path('dnsmasq.conf')}`, '--no-hosts']);
     // The machine's own MX record bears its name, which only the machine knows.
     const records = local.records.filter(({ name }) => name !== 'unused.');
@@ -72,7 +72,9 @@ describe('records', () => {
     ];
     const aliases = ['--cname=alias,other,one', '--cname=late,ttl,5'];
     const all = [...QUIET, '--local-ttl=7', ...words, ...aliases];
-    const { local } = goodOf(readDnsmasqOptions(all, memorySources({ files: { '/dev/null': '' } }))).plan;
+    const { local } = requireGood(
+      readDnsmasqOptions(all, memorySources({ files: { '/dev/null': '' } })),
+    ).plan;
     const dnsmasq = await runDnsmasq(all);
     for (const { names, ipv4, ipv6, ttl } of local.hostRecords)
       for (const name of names) {
@@ -118,7 +120,7 @@ describe('hosts files', () => {
   itWithTool(['dnsmasq', 'dig'], 'are read from the last given to the first', async () => {
     const path = await writeFiles({ one: '10.0.0.1 one\n', two: '10.0.0.1 two\n', conf: '' });
     const words = ['--conf-file=/dev/null', `--addn-hosts=${path('one')}`, `--addn-hosts=${path('two')}`];
-    const { plan } = goodOf(readDnsmasqOptions(words, memorySources({ files: { '/dev/null': '' } })));
+    const { plan } = requireGood(readDnsmasqOptions(words, memorySources({ files: { '/dev/null': '' } })));
     expect(plan.local.hostsFiles).toEqual(['/etc/hosts', path('two'), path('one')]);
     const dnsmasq = await runDnsmasq([...words, '--no-hosts']);
     expect(dnsmasq.ask('1.0.0.10.in-addr.arpa', 'PTR')).toEqual(['1.0.0.10.in-addr.arpa. 0 IN PTR two.']);
@@ -134,7 +136,7 @@ describe('of several values', () => {
     ];
     const files = { [path('first')]: 'cache-size=11', [path('second')]: 'cache-size=12', '/dev/null': '' };
     for (const words of cases) {
-      const { plan } = goodOf(readDnsmasqOptions(words, memorySources({ files })));
+      const { plan } = requireGood(readDnsmasqOptions(words, memorySources({ files })));
       const { log } = await runDnsmasq([...words, '--no-hosts']);
       expect(log[0]).toMatch(new RegExp(`^started, version .* cachesize ${plan.cache.size}$`));
     }

@@ -39,8 +39,11 @@ export async function runBoth(
   words: readonly string[],
   sides: { readonly real: string | number; readonly ours: string | number } = { real: 'real', ours: 'ours' },
 ): Promise<Both> {
-  const wordsOf = (side: string | number) => words.map((word) => word.replaceAll('SIDE', String(side)));
-  const [real, ours] = await Promise.all([runReal(wordsOf(sides.real)), runOurs(wordsOf(sides.ours))]);
+  const replaceSide = (side: string | number) => words.map((word) => word.replaceAll('SIDE', String(side)));
+  const [real, ours] = await Promise.all([
+    runReal(replaceSide(sides.real)),
+    runOurs(replaceSide(sides.ours)),
+  ]);
   return {
     real,
     ours,

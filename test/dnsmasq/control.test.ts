@@ -6,7 +6,7 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, expect } from 'vitest';
 import { mayMount } from '../faults/private-mounts.ts';
-import { socketOf } from '../support/control.ts';
+import { formatSocketName } from '../support/control.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 import { itWhere } from '../support/tools.ts';
 
@@ -82,7 +82,7 @@ itWhere(mayMount, 'unshare -m', 'root does not follow a link that somebody has p
   const server = await runDnsmasq(
     'mkdir -m 777 /run/portolan /run/other && ln -s ../other /run/portolan/dnsmasq',
   );
-  const socket = socketOf(server, 'dnsmasq');
+  const socket = formatSocketName(server, 'dnsmasq');
   expect(await order(server, 0, ['--socket', socket, 'status'])).toMatchObject({ code: 0 });
   expect(existsSync(`/proc/${server.process.pid}/root/run/other/control.sock`)).toBe(false);
 });
@@ -93,7 +93,7 @@ itWhere(
   'over an abstract name, another container may look, and change nothing',
   async () => {
     const server = await runDnsmasq('true');
-    const socket = socketOf(server, 'dnsmasq');
+    const socket = formatSocketName(server, 'dnsmasq');
     for (const user of [0, NOBODY])
       expect(await order(server, user, ['--socket', socket, ...CHANGE])).toMatchObject({ code: 0 });
     const container = ['unshare', '-p', '-f', '--mount-proc'];

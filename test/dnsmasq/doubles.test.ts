@@ -5,8 +5,8 @@ import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
-  addressOf,
   LoopbackUpstream,
+  makeAddressRecord,
   type React,
   reply,
   replyMessage,
@@ -25,7 +25,7 @@ async function insist(side: Side, name: string, type: 'A' | 'TXT' = 'A'): Promis
   return undefined;
 }
 
-function labelOf(query: Message): string {
+function readFirstLabel(query: Message): string {
   return query.questions[0]?.name.split('.')[0] ?? '';
 }
 
@@ -33,7 +33,7 @@ function labelOf(query: Message): string {
 function behave(): React {
   const seen = new Map<string, number>();
   return ({ query, over, send }) => {
-    const label = labelOf(query);
+    const label = readFirstLabel(query);
     const times = (seen.get(label) ?? 0) + 1;
     seen.set(label, times);
     const rcode = (code: number) =>
@@ -64,7 +64,7 @@ function behave(): React {
         send(reply(query));
         return;
       case 'extra':
-        send(reply(query, { answers: [addressOf(query, '192.0.2.1'), intruder()] }));
+        send(reply(query, { answers: [makeAddressRecord(query, '192.0.2.1'), intruder()] }));
         return;
       case 'garbage':
         send(Uint8Array.of(1, 2, 3));
@@ -85,11 +85,11 @@ function cutReply(query: Message): Uint8Array {
 }
 
 function manyAddresses(query: Message): readonly ResourceRecord[] {
-  return Array.from({ length: 3 }, (_, index) => addressOf(query, `192.0.2.${index + 1}`));
+  return Array.from({ length: 3 }, (_, index) => makeAddressRecord(query, `192.0.2.${index + 1}`));
 }
 
 function forged(query: Message): Partial<Message> {
-  return { answers: [addressOf(query, '203.0.113.66')] };
+  return { answers: [makeAddressRecord(query, '203.0.113.66')] };
 }
 
 function intruder(): ResourceRecord {

@@ -8,7 +8,7 @@ import { makeTemporaryFolder, type TemporaryFolder } from '@portolan/kernel/base
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
+import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 
 let folder: TemporaryFolder;
@@ -20,7 +20,7 @@ beforeEach(async () => {
   upstreams = await Promise.all(
     [1, 2].map((number) =>
       LoopbackUpstream.start(({ query, send }) =>
-        send(reply(query, { answers: [addressOf(query, `192.0.2.${number}`)] })),
+        send(reply(query, { answers: [makeAddressRecord(query, `192.0.2.${number}`)] })),
       ),
     ),
   );
@@ -110,7 +110,8 @@ it('takes in stub domains and upstream servers as the volume changes, and keeps 
 it('asks kube-dns for the address of a stub server that is a Service', async () => {
   const kubedns = upstreams[0];
   if (kubedns === undefined) throw new Error('no upstream');
-  kubedns.react = ({ query, send }) => send(reply(query, { answers: [addressOf(query, '127.0.0.1')] }));
+  kubedns.react = ({ query, send }) =>
+    send(reply(query, { answers: [makeAddressRecord(query, '127.0.0.1')] }));
   await swap('..1', { stubDomains: JSON.stringify({ 'acme.local': ['dns.acme.svc.cluster.local'] }) });
   const { program } = await runNanny(['-kubednsServer', first()]);
   await waitUntil('kube-dns to be asked', () =>

@@ -8,7 +8,7 @@ import { makeTemporaryFolder, type TemporaryFolder } from '@portolan/kernel/base
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
+import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { runOurs } from './both.ts';
 
@@ -18,7 +18,7 @@ let upstream: LoopbackUpstream;
 beforeEach(async () => {
   folder = await makeTemporaryFolder();
   upstream = await LoopbackUpstream.start(({ query, send }) =>
-    send(reply(query, { answers: [addressOf(query, '192.0.2.1')] })),
+    send(reply(query, { answers: [makeAddressRecord(query, '192.0.2.1')] })),
   );
 });
 afterEach(async () => {

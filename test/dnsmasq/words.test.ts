@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { addressOf, LoopbackUpstream, type React, reply } from '../forward/loopback-upstream.ts';
+import { LoopbackUpstream, makeAddressRecord, type React, reply } from '../forward/loopback-upstream.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { type Both, endAllSides, hear, type Question, runBoth, type Side } from './both.ts';
 
@@ -15,7 +15,7 @@ const react: React = ({ query, send }) =>
   send(
     reply(
       query,
-      query.questions[0]?.type === 1 ? { answers: [addressOf(query, '192.0.2.1')] } : { answers: [] },
+      query.questions[0]?.type === 1 ? { answers: [makeAddressRecord(query, '192.0.2.1')] } : { answers: [] },
     ),
   );
 
@@ -53,7 +53,7 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 /** The lines about queries, without what differs from run to run. */
-function linesOf(side: Side): readonly string[] {
+function listQueryLines(side: Side): readonly string[] {
   return side
     .said()
     .split('\n')
@@ -64,7 +64,7 @@ function linesOf(side: Side): readonly string[] {
 
 async function waitForQuestions(side: Side): Promise<void> {
   const end = performance.now() + 5_000;
-  while (linesOf(side).filter((line) => line.includes('query[')).length < QUESTIONS.length) {
+  while (listQueryLines(side).filter((line) => line.includes('query[')).length < QUESTIONS.length) {
     if (performance.now() > end) throw new Error(`not all questions are logged:\n${side.said()}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -81,7 +81,7 @@ describeWithTool(['dnsmasq', 'dig'], 'beside answers', () => {
     ]);
     for (const question of QUESTIONS) for (const side of [real, ours]) await hear(side, question);
     for (const side of [real, ours]) await waitForQuestions(side);
-    await expect.poll(() => linesOf(ours), LINES).toEqual(linesOf(real));
+    await expect.poll(() => listQueryLines(ours), LINES).toEqual(listQueryLines(real));
   });
 
   const NAMES = ['cachesize', 'insertions', 'evictions', 'misses', 'hits', 'auth', 'servers'];

@@ -19,7 +19,7 @@ import { TapConnection } from '@portolan/plugins/dnstap/tap-connection.ts';
 import { DnstapListener } from '@portolan/plugins/dnstap/tap-listener.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
-import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
+import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { Collector } from './collector.ts';
@@ -46,7 +46,7 @@ async function read(collector: Collector, ...flags: readonly string[]): Promise<
 describeWithTool('dnstap-read', 'messages of dnstap', () => {
   it('over a Unix socket show queries and responses of clients and of upstream servers', async () => {
     const upstream = await LoopbackUpstream.start(({ query, send }) =>
-      send(reply(query, { answers: [addressOf(query, '192.0.2.1')] })),
+      send(reply(query, { answers: [makeAddressRecord(query, '192.0.2.1')] })),
     );
     onTestFinished(() => upstream.stop());
     const folder = await makeTemporaryFolder();

@@ -19,12 +19,12 @@ const STARTED: ReadonlyMap<string, string> = new Map([
   ['on-k3s.md', 'k3s'],
   ['on-eks.md', 'eks'],
 ]);
-const textOf = (page: string): string => readFileSync(`${FOLDER}/${page}`, 'utf8');
+const readPage = (page: string): string => readFileSync(`${FOLDER}/${page}`, 'utf8');
 
 it('there is one for each', () => {
   const expected = ['aks', 'eks', 'k3s', 'kind', 'kubeadm', 'openshift'];
   expect(PAGES.toSorted()).toEqual(expected.map((name) => `on-${name}.md`));
-  for (const page of PAGES) expect(textOf(page)).toMatch(/\*\*Go back[.:*]|^## Go back$/m);
+  for (const page of PAGES) expect(readPage(page)).toMatch(/\*\*Go back[.:*]|^## Go back$/m);
 });
 
 it.each([...STARTED])(
@@ -32,8 +32,8 @@ it.each([...STARTED])(
   (page, id) => {
     const original = ORIGINALS.find((each) => each.id === id);
     const containers = readOriginal(original?.manifest ?? '').spec.containers.map(({ name }) => name);
-    const set = [...textOf(page).matchAll(/set image deployment\/(\S+) ([^=\s]+)=/g)];
-    const swaps = [...textOf(page).matchAll(/portolan (?:swap|preflight) .*--like=(\S+)/g)];
+    const set = [...readPage(page).matchAll(/set image deployment\/(\S+) ([^=\s]+)=/g)];
+    const swaps = [...readPage(page).matchAll(/portolan (?:swap|preflight) .*--like=(\S+)/g)];
     expect(set.length + swaps.length).toBeGreaterThan(0);
     for (const [, deployment, container] of set)
       expect([deployment, containers]).toEqual(['coredns', [container]]);
@@ -42,7 +42,7 @@ it.each([...STARTED])(
 );
 
 it('the Corefile of AKS with the zone of the page is read without a problem', () => {
-  const [, yaml = ''] = /^```yaml\n([\s\S]*?)^```$/m.exec(textOf('on-aks.md')) ?? [];
+  const [, yaml = ''] = /^```yaml\n([\s\S]*?)^```$/m.exec(readPage('on-aks.md')) ?? [];
   const { data } = parse(yaml) as { data: Readonly<Record<string, string>> };
   const managed =
     '.:53 {\n errors\n cache 30\n forward . 192.0.2.1\n import custom/*.override\n}\nimport custom/*.server\n';
@@ -53,7 +53,7 @@ it('the Corefile of AKS with the zone of the page is read without a problem', ()
     environment: {},
     files: {
       read: () => data['portolan.server'] ?? '',
-      kindOf: (path) => (path.endsWith('.server') ? 'file' : 'folder'),
+      findKind: (path) => (path.endsWith('.server') ? 'file' : 'folder'),
       list: (folder) => (folder.includes('custom') ? ['portolan.server'] : ['custom']),
     },
     interfaces: new Map(),
@@ -72,7 +72,7 @@ it.each(['one', 'three'] as const)(
       .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
       .filter((each) => !kept.includes(each));
     const deleted = [
-      ...textOf('replace-kube-dns.md').matchAll(/kubectl (?:-n kube-system )?delete (\S+) (.*)/g),
+      ...readPage('replace-kube-dns.md').matchAll(/kubectl (?:-n kube-system )?delete (\S+) (.*)/g),
     ].flatMap(([, kinds = '', names = '']) =>
       kinds.split(',').flatMap((kind) =>
         names

@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { COMMANDS } from '@portolan/cli/command-table.ts';
-import { describeCommands, shownFlagsOf } from '@portolan/cli/tools/described-command.ts';
+import { describeCommands, listShownFlags } from '@portolan/cli/tools/described-command.ts';
 import { allOptions } from '@portolan/frontends/dnsmasq/settings/option-table.ts';
 import { describe, expect, it } from 'vitest';
 import { listPages, readCommands, readShellBlocks } from './shell-blocks.ts';
@@ -14,27 +14,27 @@ const PAGES = listPages();
 const OF_CLUSTERS = /(?:^|[\s|(])(?:kubectl|helm|docker|kind|k3d|podman|skopeo|ctr|cosign|minisign|npm) /m;
 
 const commands = await describeCommands(COMMANDS);
-const flagsOf = new Map<string, ReadonlySet<string>>(
+const flagsByCommand = new Map<string, ReadonlySet<string>>(
   commands.map((command) => [
     command.name,
-    new Set([...shownFlagsOf(command), ...(command.further?.flags ?? [])].map(({ name }) => name)),
+    new Set([...listShownFlags(command), ...(command.further?.flags ?? [])].map(({ name }) => name)),
   ]),
 );
 const optionsOfDnsmasq = new Set(
   allOptions.flatMap(({ name, aliases = [], short }) => [name, ...aliases, ...(short ?? '')]),
 );
-const isKnown = (name: string): boolean => flagsOf.has(name);
+const isKnown = (name: string): boolean => flagsByCommand.has(name);
 
 /** What is wrong with the commands of this program in a text. */
 function findUnknown(text: string): readonly string[] {
   return readCommands(text, isKnown).flatMap(({ name, flags }) => {
     // `systemd` takes the flags of the command in its unit.
     const owner = name === 'systemd' ? 'serve' : name;
-    const known = name.startsWith('dnsmasq') ? optionsOfDnsmasq : flagsOf.get(owner);
+    const known = name.startsWith('dnsmasq') ? optionsOfDnsmasq : flagsByCommand.get(owner);
     if (known === undefined) return [`portolan ${name}`];
     return flags
       .map((flag) => flag.replace(/^--?/, ''))
-      .filter((flag) => !known.has(flag) && !flagsOf.get(name)?.has(flag) && !/^h(elp)?$/.test(flag))
+      .filter((flag) => !known.has(flag) && !flagsByCommand.get(name)?.has(flag) && !/^h(elp)?$/.test(flag))
       .map((flag) => `portolan ${name} --${flag}`);
   });
 }

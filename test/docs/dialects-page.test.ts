@@ -9,7 +9,7 @@ import { expect, it } from 'vitest';
 
 const PAGE = 'docs/explanation/dialects.md';
 
-function cellsOf({ id, plugins, original, portolan, why }: DeviationRow, hasPlugins: boolean) {
+function toCells({ id, plugins, original, portolan, why }: DeviationRow, hasPlugins: boolean) {
   const names = plugins.map((plugin) => `\`${plugin}\``).join(', ');
   return [`\`${id}\``, ...(hasPlugins ? [names] : []), original, portolan, why];
 }
@@ -18,7 +18,7 @@ function writeTable(section: string, rows: readonly DeviationRow[]): string {
   const hasPlugins = rows.some((row) => row.plugins.join() !== rows[0]?.plugins.join());
   const original = section === 'against-kube-dns' ? 'kube-dns' : 'CoreDNS';
   const head = ['id', ...(hasPlugins ? ['plugin'] : []), original, 'Portolan', 'why'];
-  const lines = [head, head.map(() => '---'), ...rows.map((row) => cellsOf(row, hasPlugins))];
+  const lines = [head, head.map(() => '---'), ...rows.map((row) => toCells(row, hasPlugins))];
   const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
   return `<!-- deviations: ${section} -->\n\n${table}\n\n<!-- end of deviations: ${section} -->`;
 }

@@ -7,7 +7,7 @@ import { COMMANDS } from '@portolan/cli/command-table.ts';
 import {
   type DescribedCommand,
   describeCommands,
-  ownFlagsOf,
+  listOwnFlags,
 } from '@portolan/cli/tools/described-command.ts';
 import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 import { markdownTable } from '@portolan/server/settings/flags/flag-text.ts';
@@ -24,8 +24,8 @@ function commandNamed(name: string): DescribedCommand {
   return command;
 }
 
-function flagsOf(command: DescribedCommand, group: string | undefined): readonly Flag[] {
-  const found = ownFlagsOf(command).filter((flag) => group === undefined || flag.group === group);
+function listFlags(command: DescribedCommand, group: string | undefined): readonly Flag[] {
+  const found = listOwnFlags(command).filter((flag) => group === undefined || flag.group === group);
   if (found.length === 0) throw new Error(`no such group of flags: ${group}`);
   return found;
 }
@@ -34,7 +34,7 @@ it('holds the tables of all commands', async () => {
   const page = readFileSync(PAGE, 'utf8');
   const written = page.replaceAll(BLOCK, (_block, name: string, group: string | undefined) => {
     const command = commandNamed(name);
-    const table = markdownTable(flagsOf(command, group), command.dashes);
+    const table = markdownTable(listFlags(command, group), command.dashes);
     return `<!-- flags: ${name}${group === undefined ? '' : `, ${group}`} -->\n\n${table}\n<!-- end of flags -->`;
   });
   await expect(written).toMatchFileSnapshot(`../../${PAGE}`);
@@ -44,10 +44,10 @@ it('shows each flag of each command once', () => {
   const page = readFileSync(PAGE, 'utf8');
   const shown = [...page.matchAll(BLOCK)].flatMap(([, name = '', group]) => {
     const command = commandNamed(name);
-    return flagsOf(command, group).map((flag) => `${name} ${flag.name}`);
+    return listFlags(command, group).map((flag) => `${name} ${flag.name}`);
   });
   const all = commands
     .filter(({ name }) => name !== 'dnsmasq')
-    .flatMap((command) => ownFlagsOf(command).map((flag) => `${command.name} ${flag.name}`));
+    .flatMap((command) => listOwnFlags(command).map((flag) => `${command.name} ${flag.name}`));
   expect(shown.toSorted()).toEqual(all.toSorted());
 });

@@ -12,21 +12,21 @@ const CHANGING =
   /\b(?:kubectl|oc)\b[^|&\n]* (?:apply|delete|create|patch|edit|replace|scale|label|annotate|set|drain|cordon|undo|restart|debug|run|taint) |\bhelm (?:install|upgrade|uninstall|rollback)\b|\bswap [^\n]*--apply/;
 
 /** Without comments. */
-const commandsOf = ({ text }: ShellBlock): string => text.replaceAll(/(?:^|\s)#.*$/gm, '');
+const extractCommands = ({ text }: ShellBlock): string => text.replaceAll(/(?:^|\s)#.*$/gm, '');
 
-const placeOf = ({ page, line }: ShellBlock) => `${page}:${line}`;
+const formatPlace = ({ page, line }: ShellBlock) => `${page}:${line}`;
 
 it('says in each block that changes a cluster what it changes', () => {
-  const changing = BLOCKS.filter((block) => CHANGING.test(commandsOf(block)));
+  const changing = BLOCKS.filter((block) => CHANGING.test(extractCommands(block)));
   expect(changing.length).toBeGreaterThan(40);
-  expect(changing.filter(({ text }) => !text.startsWith('# Changes: ')).map(placeOf)).toEqual([]);
+  expect(changing.filter(({ text }) => !text.startsWith('# Changes: ')).map(formatPlace)).toEqual([]);
 });
 
 it('pipes nothing into kubectl apply, which would be applied unseen', () => {
   const piped = BLOCKS.filter((block) =>
-    /\|\s*(?:kubectl|oc)\b[^\n]* (?:apply|create|replace|delete)\b/.test(commandsOf(block)),
+    /\|\s*(?:kubectl|oc)\b[^\n]* (?:apply|create|replace|delete)\b/.test(extractCommands(block)),
   );
-  expect(piped.map(placeOf)).toEqual([]);
+  expect(piped.map(formatPlace)).toEqual([]);
 });
 
 it('looks at manifests of ours with kubectl diff before it applies them', () => {
@@ -49,7 +49,7 @@ it('ends the DNS that runs only after a rollout that has succeeded', () => {
   const ending = BLOCKS.filter(({ text }) => /--replicas=0|helm uninstall|delete deployment/.test(text));
   expect(ending.length).toBeGreaterThan(3);
   for (const block of ending)
-    expect(block.text, placeOf(block)).toMatch(
+    expect(block.text, formatPlace(block)).toMatch(
       /rollout status \S+ --timeout=\w+ &&\n\s+(?:kubectl [^\n]*(?:--replicas=0|delete deployment)|helm uninstall)/,
     );
 });

@@ -17,15 +17,15 @@ const OUTAGE = /new OutageLog\([^{]*\{\s*failed: '([^']*)',\s*ended: '([^']*)'/g
 export function listLoggedMessages(): readonly LoggedMessage[] {
   const found = new Map<string, LoggedMessage>();
   for (const { text } of readProgramFiles())
-    for (const message of messagesOf(text)) found.set(`${message.level} ${message.text}`, message);
+    for (const message of findMessages(text)) found.set(`${message.level} ${message.text}`, message);
   return [...found.values()].sort((a, b) => (a.text.toLowerCase() < b.text.toLowerCase() ? -1 : 1));
 }
 
-function messagesOf(source: string): readonly LoggedMessage[] {
+function findMessages(source: string): readonly LoggedMessage[] {
   const calls = [...source.matchAll(CALL)].map(
     ([, level = '', literal = '']): LoggedMessage => ({
       level: level.toLowerCase() as LoggedMessage['level'], // By the expression.
-      text: textOf(literal),
+      text: parseLiteral(literal),
     }),
   );
   const outages = [...source.matchAll(OUTAGE)].flatMap(([, failed = '', ended = '']): LoggedMessage[] => [
@@ -36,7 +36,7 @@ function messagesOf(source: string): readonly LoggedMessage[] {
 }
 
 /** The text of a literal. */
-function textOf(literal: string): string {
+function parseLiteral(literal: string): string {
   return literal
     .slice(1, -1)
     .replaceAll(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, '…')

@@ -19,11 +19,11 @@ those are kept word by word. Messages that come from a library, or that hold the
 const messages = listLoggedMessages();
 const hasHelp = ({ level }: LoggedMessage): boolean => level === 'error' || level === 'warn';
 const cell = (text: string): string => text.replaceAll('|', '\\|');
-const codeOf = (text: string): string =>
+const formatCode = (text: string): string =>
   text.includes('`') ? `\`\` ${cell(text)} \`\`` : `\`${cell(text)}\``;
 
-function tableOf(rows: readonly (readonly [string, string])[]): string {
-  const lines = rows.map(([text, help]) => `| ${codeOf(text)} | ${cell(help)} |`);
+function formatTable(rows: readonly (readonly [string, string])[]): string {
+  const lines = rows.map(([text, help]) => `| ${formatCode(text)} | ${cell(help)} |`);
   return ['| message | meaning, and what to do |', '|---|---|', ...lines].join('\n');
 }
 
@@ -31,11 +31,13 @@ function helpFor(level: LoggedMessage['level']): string {
   const rows = messages
     .filter((message) => message.level === level)
     .map(({ text }) => [text, MESSAGE_HELP[text] ?? ''] as const);
-  return tableOf(rows);
+  return formatTable(rows);
 }
 
-function listOf(level: LoggedMessage['level']): string {
-  const texts = messages.filter((message) => message.level === level).map(({ text }) => `- ${codeOf(text)}`);
+function formatList(level: LoggedMessage['level']): string {
+  const texts = messages
+    .filter((message) => message.level === level)
+    .map(({ text }) => `- ${formatCode(text)}`);
   return texts.join('\n');
 }
 
@@ -55,9 +57,9 @@ it('writes the page', async () => {
   const sections = [
     ['Errors', helpFor('error')],
     ['Warnings', helpFor('warn')],
-    ['/readyz', tableOf(READINESS_TEXTS.map(({ text, help }) => [text, help] as const))],
-    ['Information', `Nothing is wrong.\n\n${listOf('info')}`],
-    ['Debug', `With \`--log-level debug\` only.\n\n${listOf('debug')}`],
+    ['/readyz', formatTable(READINESS_TEXTS.map(({ text, help }) => [text, help] as const))],
+    ['Information', `Nothing is wrong.\n\n${formatList('info')}`],
+    ['Debug', `With \`--log-level debug\` only.\n\n${formatList('debug')}`],
   ];
   const page = sections.map(([title, text]) => `\n## ${title}\n\n${text}\n`).join('');
   await expect(HEAD + page).toMatchFileSnapshot('../../docs/reference/messages.md');

@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { ORIGINALS, type OriginalCase } from '../originals/cases.ts';
-import { readOriginal, targetOf } from '../originals/original.ts';
+import { findImageTarget, readOriginal } from '../originals/original.ts';
 import type { MemoryUse } from '../originals/original-pod.ts';
-import { digestOf, readResults } from '../originals/results.ts';
+import { computeCaseDigest, readResults } from '../originals/results.ts';
 
 const PAGE = 'docs/how-to/originals.md';
 const BLOCK = /<!-- originals -->\n[\s\S]*?<!-- end of originals -->/;
@@ -16,13 +16,13 @@ const results = new Map(readResults().map((result) => [result.id, result]));
 it.each(ORIGINALS.map((original) => [original.title, original] as const))(
   'the recorded result of %s is of its present manifest',
   (_title, original) => {
-    expect(results.get(original.id)?.digest).toBe(digestOf(original));
+    expect(results.get(original.id)?.digest).toBe(computeCaseDigest(original));
   },
 );
 
 it('lists each original with its result', async () => {
   const head = ['| in place of | images | asked | memory | result |', '|---|---|---|---:|---|'];
-  const table = [...head, ...ORIGINALS.map(rowOf)].join('\n');
+  const table = [...head, ...ORIGINALS.map(formatRow)].join('\n');
   const written = readFileSync(PAGE, 'utf8').replace(
     BLOCK,
     () => `<!-- originals -->\n\n${table}\n\n<!-- end of originals -->`,
@@ -38,9 +38,9 @@ it('names the source of each manifest', () => {
   }
 });
 
-function rowOf(original: OriginalCase): string {
+function formatRow(original: OriginalCase): string {
   const { spec } = readOriginal(original.manifest);
-  const targets = spec.containers.flatMap((container) => targetOf(container) ?? []);
+  const targets = spec.containers.flatMap((container) => findImageTarget(container) ?? []);
   const used = results.get(original.id)?.containers ?? [];
   const { title, asks, replicas, note } = original;
   const names = `${asks.length} names over UDP and TCP`;
@@ -49,10 +49,10 @@ function rowOf(original: OriginalCase): string {
     title,
     targets.map((target) => `\`${target}\``).join(', '),
     asked,
-    used.map(memoryOf).join(', '),
+    used.map(formatMemory).join(', '),
   ];
   return `| ${[...cells, note ?? 'starts, answers'].join(' | ')} |`;
 }
 
-const memoryOf = ({ anonymous, limit }: MemoryUse): string =>
+const formatMemory = ({ anonymous, limit }: MemoryUse): string =>
   limit === undefined ? `${anonymous} MiB` : `${anonymous} of ${limit} MiB`;

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { ALL_CHECKS } from '@portolan/server/reasons/checks/all-checks.ts';
 import { NODE_CHECKS } from '@portolan/server/reasons/checks/node-checks.ts';
-import { VOCABULARY } from '@portolan/server/reasons/vocabulary.ts';
+import { REASON_TEXTS } from '@portolan/server/reasons/reason-texts.ts';
 import { expect, it } from 'vitest';
 
 const PAGE = 'docs/reference/reasons.md';
@@ -19,7 +19,7 @@ it('describes each reason and finding under its name', async () => {
       `\n\n\`${command}\` finds it. It looks at: ${needs.join(', ')}.`,
     ]),
   );
-  const sections = Object.entries(VOCABULARY).map(([kind, { meaning, remedy }]) => {
+  const sections = Object.entries(REASON_TEXTS).map(([kind, { meaning, remedy }]) => {
     return `## ${kind}\n\n${meaning}\n\n${remedy}${checks.get(kind) ?? ''}\n`;
   });
   const written = readFileSync(PAGE, 'utf8').replace(

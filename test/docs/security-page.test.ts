@@ -10,13 +10,13 @@ import { ROLES } from '../support/roles.ts';
 const PAGE = 'docs/explanation/security.md';
 const BLOCK = /<!-- promises -->\n[\s\S]*?<!-- end of promises -->/;
 
-function cellsOf({ promise, shown }: PromiseRow): readonly string[] {
+function toCells({ promise, shown }: PromiseRow): readonly string[] {
   return [promise, shown, ...ROLES.map(() => 'yes')];
 }
 
 function writeTable(): string {
   const head = ['Promise', 'Figure', ...ROLES.map((role) => `\`${role}\``)];
-  const lines = [head, head.map(() => '---'), ...SCENES.flatMap(({ rows }) => rows.map(cellsOf))];
+  const lines = [head, head.map(() => '---'), ...SCENES.flatMap(({ rows }) => rows.map(toCells))];
   const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
   return `<!-- promises -->\n\n${table}\n\n<!-- end of promises -->`;
 }

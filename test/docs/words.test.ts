@@ -23,7 +23,7 @@ const BANNED = [
 const MOST_WORDS = 30;
 
 /** Its sentences, without code, also indented code, and the targets of links. */
-function sentencesOf(markdown: string): readonly string[] {
+function splitSentences(markdown: string): readonly string[] {
   const prose = markdown.replaceAll(/```[\s\S]*?```|<!--[\s\S]*?-->/g, '');
   return prose
     .split(/\n\s*\n|\n(?=\s*(?:[-*|#]|\d+\.) ?)/)
@@ -33,16 +33,16 @@ function sentencesOf(markdown: string): readonly string[] {
     .filter((sentence) => sentence.trim() !== '');
 }
 
-const wordsOf = (sentence: string): number => sentence.split(' ').filter(Boolean).length;
+const countWords = (sentence: string): number => sentence.split(' ').filter(Boolean).length;
 
 it('finds phrases and long sentences', () => {
   const page = `One\ntwo. ${'word '.repeat(MOST_WORDS)}ends.\n\n- An item\n  goes on.\n\n    ${'code '.repeat(MOST_WORDS)}whom\n\n\`\`\`sh\ncode whom\n\`\`\`\n`;
-  expect(sentencesOf(page).map(wordsOf)).toEqual([2, MOST_WORDS + 1, 5]);
+  expect(splitSentences(page).map(countWords)).toEqual([2, MOST_WORDS + 1, 5]);
   expect(BANNED.filter((phrase) => phrase.test('It is read anew.'))).toHaveLength(1);
 });
 
 it.each(PAGES)('%s has short sentences, with an actor', (page) => {
   const text = readFileSync(page, 'utf8').replaceAll(/```[\s\S]*?```/g, '');
   expect(BANNED.flatMap((phrase) => phrase.exec(text)?.[0] ?? [])).toEqual([]);
-  expect(sentencesOf(text).filter((sentence) => wordsOf(sentence) > MOST_WORDS)).toEqual([]);
+  expect(splitSentences(text).filter((sentence) => countWords(sentence) > MOST_WORDS)).toEqual([]);
 });

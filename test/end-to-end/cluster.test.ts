@@ -20,7 +20,7 @@ describe.each(CLUSTERS)('in $title', ({ open }) => {
   let kubeDns: Resolver;
   let programs: readonly Serving[];
   let namespace: string;
-  const nameOf = (service: string) => `${service}.${namespace}.svc.cluster.local.`;
+  const toServiceName = (service: string) => `${service}.${namespace}.svc.cluster.local.`;
 
   beforeAll(async () => {
     cluster = await open();
@@ -30,14 +30,14 @@ describe.each(CLUSTERS)('in $title', ({ open }) => {
       serveCluster(cluster.kubeconfig, '--pods', 'verified'),
       serveCluster(cluster.kubeconfig, '--pods', 'disabled'),
     ]);
-    [coredns, kubeDns] = [resolverOf(0), resolverOf(1)];
+    [coredns, kubeDns] = [makeResolver(0), makeResolver(1)];
   }, 60_000);
 
   beforeEach(async () => {
     namespace = await cluster.addNamespace();
   });
 
-  function resolverOf(index: number): Resolver {
+  function makeResolver(index: number): Resolver {
     const serving = programs[index];
     if (serving === undefined) throw new Error(`no program: ${index}`);
     return new Resolver(serving);
@@ -46,11 +46,11 @@ describe.each(CLUSTERS)('in $title', ({ open }) => {
   it.each(['ClusterIP', 'NodePort', 'LoadBalancer'])(
     'a service of type %s has its address and ports',
     async (type) => {
-      await coredns.expect(nameOf('web'), 'A', `NXDOMAIN ${SOA}`);
+      await coredns.expect(toServiceName('web'), 'A', `NXDOMAIN ${SOA}`);
       // Not all clusters let a load balancer have ports of both protocols.
       const second = type === 'LoadBalancer' ? { ...DNS, protocol: 'TCP' as const } : DNS;
       const [address = ''] = await cluster.addService(namespace, 'web', { type, ports: [HTTP, second] });
-      const web = nameOf('web');
+      const web = toServiceName('web');
       const additional = `${web} A ${address}`;
       await coredns.expect(web, 'A', `A ${address}`);
       await coredns.expect(`_http._tcp.${web}`, 'SRV', `SRV 0 100 80 ${web} + ${additional}`);
@@ -87,15 +87,15 @@ describe.each(CLUSTERS)('in $title', ({ open }) => {
       return own.length === 0 ? `NODATA ${SOA}` : own.map((address) => `${family} ${address}`).join(', ');
     };
     for (const resolver of [coredns, kubeDns]) {
-      await resolver.expect(nameOf('web'), 'A', records('A'));
-      await resolver.expect(nameOf('web'), 'AAAA', records('AAAA'));
+      await resolver.expect(toServiceName('web'), 'A', records('A'));
+      await resolver.expect(toServiceName('web'), 'AAAA', records('AAAA'));
       for (const address of addresses)
-        await resolver.expect(reverseName(address), 'PTR', `PTR ${nameOf('web')}`);
+        await resolver.expect(reverseName(address), 'PTR', `PTR ${toServiceName('web')}`);
     }
   });
 
   it('a headless service has the addresses of its ready endpoints, as they come and go', async () => {
-    const db = nameOf('db');
+    const db = toServiceName('db');
     const ports = [{ name: 'sql', port: 5432 }];
     await cluster.addService(namespace, 'db', { clusterIP: 'None', ports });
     await cluster.addEndpoints(
@@ -145,28 +145,32 @@ describe.each(CLUSTERS)('in $title', ({ open }) => {
   it('an endpoint without a hostname is named by its address, or by a hash of it', async () => {
     await cluster.addService(namespace, 'work', { clusterIP: 'None', ports: [HTTP] });
     await cluster.addEndpoints(namespace, 'work', [{ address: '10.244.1.30' }], [HTTP]);
-    await coredns.expect(`10-244-1-30.${nameOf('work')}`, 'A', 'A 10.244.1.30');
-    await kubeDns.expect(`3334633466336332.${nameOf('work')}`, 'A', 'A 10.244.1.30');
-    await kubeDns.expect(`10-244-1-30.${nameOf('work')}`, 'A', `NXDOMAIN ${SOA}`);
+    await coredns.expect(`10-244-1-30.${toServiceName('work')}`, 'A', 'A 10.244.1.30');
+    await kubeDns.expect(`3334633466336332.${toServiceName('work')}`, 'A', 'A 10.244.1.30');
+    await kubeDns.expect(`10-244-1-30.${toServiceName('work')}`, 'A', `NXDOMAIN ${SOA}`);
   });
 
   it('an ExternalName is an alias, which is followed inside the cluster', async () => {
     const [address = ''] = await cluster.addService(namespace, 'web', { ports: [HTTP] });
-    const alias = { type: 'ExternalName', externalName: nameOf('web').slice(0, -1) };
+    const alias = { type: 'ExternalName', externalName: toServiceName('web').slice(0, -1) };
     await cluster.addService(namespace, 'alias', alias);
     for (const resolver of [coredns, kubeDns]) {
-      await resolver.expect(nameOf('alias'), 'A', `CNAME ${nameOf('web')}, ${nameOf('web')} A ${address}`);
-      await resolver.expect(nameOf('alias'), 'CNAME', `CNAME ${nameOf('web')}`);
+      await resolver.expect(
+        toServiceName('alias'),
+        'A',
+        `CNAME ${toServiceName('web')}, ${toServiceName('web')} A ${address}`,
+      );
+      await resolver.expect(toServiceName('alias'), 'CNAME', `CNAME ${toServiceName('web')}`);
     }
     await cluster.changeService(namespace, 'alias', { externalName: 'www.example.com' });
-    await coredns.expect(nameOf('alias'), 'A', 'CNAME www.example.com.');
-    await kubeDns.expect(nameOf('alias'), 'CNAME', 'CNAME www.example.com.');
+    await coredns.expect(toServiceName('alias'), 'A', 'CNAME www.example.com.');
+    await kubeDns.expect(toServiceName('alias'), 'CNAME', 'CNAME www.example.com.');
   });
 
   it('pods are named by their addresses: always, if there is such a pod, or never', async () => {
     await cluster.addPod(namespace, 'one', '10.244.9.8');
     const pod = (address: string) => `${address}.${namespace}.pod.cluster.local.`;
-    const [insecure, , verified, disabled] = programs.map((_, index) => resolverOf(index));
+    const [insecure, , verified, disabled] = programs.map((_, index) => makeResolver(index));
     await verified?.expect(pod('10-244-9-8'), 'A', 'A 10.244.9.8');
     await verified?.expect(pod('10-244-9-9'), 'A', `NXDOMAIN ${SOA}`);
     for (const resolver of [insecure, kubeDns]) {
@@ -181,10 +185,10 @@ describe.each(CLUSTERS)('in $title', ({ open }) => {
   it('names above others exist without data, absent ones do not', async () => {
     const [address = ''] = await cluster.addService(namespace, 'web', { ports: [HTTP] });
     for (const resolver of [coredns, kubeDns]) {
-      await resolver.expect(nameOf('web'), 'A', `A ${address}`);
+      await resolver.expect(toServiceName('web'), 'A', `A ${address}`);
       for (const name of ['cluster.local.', 'svc.cluster.local.', `${namespace}.svc.cluster.local.`])
         await resolver.expect(name, 'A', `NODATA ${SOA}`);
-      await resolver.expect(`_tcp.${nameOf('web')}`, 'A', `NODATA ${SOA}`);
+      await resolver.expect(`_tcp.${toServiceName('web')}`, 'A', `NODATA ${SOA}`);
       await resolver.expect(`web.no-such-namespace.svc.cluster.local.`, 'A', `NXDOMAIN ${SOA}`);
       await resolver.expect(`www.example.com.${namespace}.svc.cluster.local.`, 'AAAA', `NXDOMAIN ${SOA}`);
       await resolver.expect('no-such-zone.cluster.local.', 'A', `NXDOMAIN ${SOA}`);
@@ -193,14 +197,15 @@ describe.each(CLUSTERS)('in $title', ({ open }) => {
 
   it('a service that is made anew has its new address, and no service has the old one', async () => {
     const [before = ''] = await cluster.addService(namespace, 'web', { ports: [HTTP] });
-    await coredns.expect(reverseName(before), 'PTR', `PTR ${nameOf('web')}`);
+    await coredns.expect(reverseName(before), 'PTR', `PTR ${toServiceName('web')}`);
     await cluster.removeService(namespace, 'web');
-    await coredns.expect(nameOf('web'), 'A', `NXDOMAIN ${SOA}`);
+    await coredns.expect(toServiceName('web'), 'A', `NXDOMAIN ${SOA}`);
     await coredns.expect(reverseName(before), 'PTR', 'NXDOMAIN in-addr.arpa.');
     await kubeDns.expect(reverseName(before), 'PTR', 'REFUSED');
     await cluster.addService(namespace, 'web', { clusterIP: 'None', ports: [HTTP] });
     await cluster.addEndpoints(namespace, 'web', [{ address: '10.244.6.1' }], [HTTP]);
-    for (const resolver of [coredns, kubeDns]) await resolver.expect(nameOf('web'), 'A', 'A 10.244.6.1');
+    for (const resolver of [coredns, kubeDns])
+      await resolver.expect(toServiceName('web'), 'A', 'A 10.244.6.1');
   });
 
   it('a namespace takes its names with it', async () => {
@@ -208,7 +213,7 @@ describe.each(CLUSTERS)('in $title', ({ open }) => {
     await coredns.expect(`${namespace}.svc.cluster.local.`, 'A', `NODATA ${SOA}`);
     await cluster.removeNamespace(namespace);
     for (const resolver of [coredns, kubeDns]) {
-      await resolver.expect(nameOf('web'), 'A', `NXDOMAIN ${SOA}`);
+      await resolver.expect(toServiceName('web'), 'A', `NXDOMAIN ${SOA}`);
       await resolver.expect(`${namespace}.svc.cluster.local.`, 'A', `NXDOMAIN ${SOA}`);
     }
   });
@@ -218,9 +223,9 @@ describe.each(CLUSTERS)('in $title', ({ open }) => {
     const endpoints = Array.from({ length: count }, (_, index) => ({ address: `10.244.20.${index + 1}` }));
     await cluster.addService(namespace, 'many', { clusterIP: 'None', ports: [HTTP] });
     await cluster.addEndpoints(namespace, 'many', endpoints, [HTTP]);
-    const whole = async () => (await coredns.answer(nameOf('many'), 'A', 'tcp')).answers.length;
+    const whole = async () => (await coredns.answer(toServiceName('many'), 'A', 'tcp')).answers.length;
     await expect.poll(whole, { timeout: 15_000 }).toBe(count);
-    const byUdp = await coredns.answer(nameOf('many'), 'A');
+    const byUdp = await coredns.answer(toServiceName('many'), 'A');
     expect(byUdp.header.truncated).toBe(true);
     expect(byUdp.answers.length).toBeGreaterThan(0);
     expect(byUdp.answers.length).toBeLessThan(count);
@@ -229,9 +234,10 @@ describe.each(CLUSTERS)('in $title', ({ open }) => {
   it('the two dialects differ where they are known to', async () => {
     await coredns.expect('dns-version.cluster.local.', 'TXT', 'TXT "1.1.0"');
     const [address = ''] = await cluster.addService(namespace, 'web', { ports: [HTTP] });
-    for (const resolver of [coredns, kubeDns]) await resolver.expect(nameOf('web'), 'A', `A ${address}`);
-    await coredns.expect(nameOf('web'), 'ANY', 'HINFO "RFC8482" ""');
-    await kubeDns.expect(nameOf('web'), 'ANY', 'REFUSED');
+    for (const resolver of [coredns, kubeDns])
+      await resolver.expect(toServiceName('web'), 'A', `A ${address}`);
+    await coredns.expect(toServiceName('web'), 'ANY', 'HINFO "RFC8482" ""');
+    await kubeDns.expect(toServiceName('web'), 'ANY', 'REFUSED');
     for (const resolver of [coredns, kubeDns]) await resolver.expect('www.example.com.', 'A', 'REFUSED');
   });
 

@@ -58,18 +58,18 @@ export class ObjectWriter {
 
   /** @returns the object as the server has it, with what it added */
   create(object: KubernetesObject): Promise<KubernetesObject> {
-    return this.#ask('POST', collectionOf(object), object);
+    return this.#ask('POST', toCollectionPath(object), object);
   }
 
   /** Those of the kind, and of the namespace where it has one. @param like any of them, by whose kind they are found */
   async list(like: KubernetesObject): Promise<readonly KubernetesObject[]> {
-    const { items } = await this.#ask('GET', collectionOf(like));
+    const { items } = await this.#ask('GET', toCollectionPath(like));
     return items as readonly KubernetesObject[]; // Of any list.
   }
 
   /** @returns the object as it is now */
   read(object: KubernetesObject): Promise<KubernetesObject> {
-    return this.#ask('GET', pathOf(object));
+    return this.#ask('GET', toPath(object));
   }
 
   /** @returns a token of a ServiceAccount, which holds for an hour */
@@ -81,7 +81,7 @@ export class ObjectWriter {
       metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
       spec: {},
     };
-    const { status } = await this.#ask('POST', `${pathOf(account)}/token`, request);
+    const { status } = await this.#ask('POST', `${toPath(account)}/token`, request);
     return (status as { readonly token: string }).token; // Of any TokenRequest that is granted.
   }
 
@@ -96,7 +96,7 @@ export class ObjectWriter {
     object: KubernetesObject,
     edit: (current: KubernetesObject) => KubernetesObject,
   ): Promise<KubernetesObject> {
-    const path = pathOf(object);
+    const path = toPath(object);
     for (let tries = 1; ; tries += 1) {
       const current = await this.#ask('GET', path);
       try {
@@ -109,11 +109,11 @@ export class ObjectWriter {
 
   /** Sets the status of an object, which a real API server takes apart from the rest. */
   setStatus(object: KubernetesObject, status: unknown): Promise<KubernetesObject> {
-    return this.#ask('PUT', `${pathOf(object)}/status`, { ...object, status });
+    return this.#ask('PUT', `${toPath(object)}/status`, { ...object, status });
   }
 
   async delete(object: KubernetesObject): Promise<void> {
-    await this.#ask('DELETE', pathOf(object));
+    await this.#ask('DELETE', toPath(object));
   }
 
   async #ask(method: string, path: string, body?: KubernetesObject): Promise<KubernetesObject> {
@@ -145,12 +145,12 @@ export class ObjectWriter {
   }
 }
 
-function collectionOf({ kind, apiVersion = 'v1', metadata }: KubernetesObject): string {
+function toCollectionPath({ kind, apiVersion = 'v1', metadata }: KubernetesObject): string {
   const { plural, namespaced } = REAL_KINDS.find((each) => each.kind === kind) ?? findByKind(kind);
   const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   return namespaced ? `${base}/namespaces/${metadata.namespace}/${plural}` : `${base}/${plural}`;
 }
 
-function pathOf(object: KubernetesObject): string {
-  return `${collectionOf(object)}/${object.metadata.name}`;
+function toPath(object: KubernetesObject): string {
+  return `${toCollectionPath(object)}/${object.metadata.name}`;
 }

@@ -4,7 +4,7 @@
  */
 import { expect, vi } from 'vitest';
 import type { KubernetesObject } from '../api-server/object-store.ts';
-import { replicasOf } from '../api-server/scale.ts';
+import { readReplicas } from '../api-server/scale.ts';
 import { type Program, runPortolan } from '../support/portolan.ts';
 import { NODE_LABEL, nodeObject, type ScalableKind, scalableObject } from './scalable-objects.ts';
 import type { TestCluster } from './test-cluster.ts';
@@ -66,7 +66,7 @@ export class ScalingScene {
   /** Undefined where there is no such object. */
   async replicas(kind: ScalableKind = 'Deployment', name = 'web'): Promise<number | undefined> {
     const object = await this.cluster.read(this.#target(kind, name));
-    return object && replicasOf(object);
+    return object && readReplicas(object);
   }
 
   async expectReplicas(expected: number, kind?: ScalableKind, name?: string): Promise<void> {

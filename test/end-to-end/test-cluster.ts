@@ -6,7 +6,7 @@ import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-fol
 import { type Access, type AccessRule, kubeDnsRules } from '../api-server/access.ts';
 import { catalog } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
-import { userOf } from '../api-server/rbac.ts';
+import { formatUser } from '../api-server/rbac.ts';
 import { afterFile } from '../support/after-file.ts';
 import { bundleDouble, DoubleProcess, writeKubeconfig } from '../support/double-process.ts';
 import {
@@ -107,7 +107,7 @@ export class TestCluster {
     name: string,
     spec: Readonly<Record<string, unknown>> & { readonly ports?: readonly Port[] },
   ): Promise<readonly string[]> {
-    return addressesOf(await this.add(serviceObject(namespace, name, spec)));
+    return listClusterIps(await this.add(serviceObject(namespace, name, spec)));
   }
 
   async addEndpoints(
@@ -136,8 +136,8 @@ export class TestCluster {
     name: string,
     spec: Readonly<Record<string, unknown>>,
   ): Promise<readonly string[]> {
-    const edit = (current: KubernetesObject) => ({ ...current, spec: { ...specOf(current), ...spec } });
-    return addressesOf(await this.#writer.change(serviceObject(namespace, name, {}), edit));
+    const edit = (current: KubernetesObject) => ({ ...current, spec: { ...getSpec(current), ...spec } });
+    return listClusterIps(await this.#writer.change(serviceObject(namespace, name, {}), edit));
   }
 
   /** A pod that runs nowhere, whose status says that it runs. */
@@ -167,7 +167,7 @@ export class TestCluster {
       for (const object of [account, ...others]) await this.add(object);
       return await writeKubeconfigLike(folder, this.kubeconfig, await this.#writer.createToken(account));
     }
-    const user = userOf({ namespace, name });
+    const user = formatUser({ namespace, name });
     const { tokens, rules: known } = this.#access;
     this.#access = { tokens: { ...tokens, [user]: user }, rules: { ...known, [user]: rules } };
     await this.double.allow(this.#access);
@@ -280,12 +280,12 @@ function isNotFound(error: unknown): boolean {
   return error instanceof ApiRefusal && error.status === NOT_FOUND;
 }
 
-function specOf(object: KubernetesObject): Readonly<Record<string, unknown>> {
+function getSpec(object: KubernetesObject): Readonly<Record<string, unknown>> {
   return (object['spec'] ?? {}) as Record<string, unknown>; // Any service has one.
 }
 
-function addressesOf(service: KubernetesObject): readonly string[] {
-  const { clusterIPs, clusterIP } = specOf(service) as { clusterIPs?: string[]; clusterIP?: string };
+function listClusterIps(service: KubernetesObject): readonly string[] {
+  const { clusterIPs, clusterIP } = getSpec(service) as { clusterIPs?: string[]; clusterIP?: string };
   const all = clusterIPs ?? (clusterIP === undefined ? [] : [clusterIP]);
   return all.filter((address) => address !== 'None');
 }

@@ -4,10 +4,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { ORDER_PROFILES } from '@portolan/corefile/coredns-version.ts';
 import { pluginOrder } from '@portolan/frontends/coredns/settings/plugin-order.ts';
-import { compileText } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compileText } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { compileDnsmasq } from '@portolan/frontends/dnsmasq/settings/compile-dnsmasq.ts';
 import { memorySources } from '@portolan/frontends/dnsmasq/settings/testing/memory-sources.ts';
-import { planOf as planOfDnsmasq } from '@portolan/frontends/dnsmasq/settings/testing/plan-of.ts';
+import { readPlan as planOfDnsmasq } from '@portolan/frontends/dnsmasq/settings/testing/read-plan.ts';
 import { COREFILE_PLUGINS, PLUGINS } from '@portolan/frontends/plugins/registry.ts';
 import { compileServe } from '@portolan/frontends/serve/settings/compile-serve.ts';
 import { NO_SERVERS } from '@portolan/frontends/serve/settings/resolver-settings.ts';

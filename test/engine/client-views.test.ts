@@ -4,7 +4,7 @@
  */
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { compileDnsmasq } from '@portolan/frontends/dnsmasq/settings/compile-dnsmasq.ts';
-import { planOf } from '@portolan/frontends/dnsmasq/settings/testing/plan-of.ts';
+import { readPlan } from '@portolan/frontends/dnsmasq/settings/testing/read-plan.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
@@ -19,7 +19,7 @@ import '../support/load-all-plugins.ts';
 
 const AT = 4096;
 
-function interfacesOf(networks: readonly string[]): Interfaces {
+function makeInterfaces(networks: readonly string[]): Interfaces {
   return Object.fromEntries(
     networks.map((cidr, index) => {
       const [address = ''] = cidr.split('/');
@@ -47,9 +47,9 @@ class Subject {
   }
 
   #plan(networks: readonly string[]) {
-    const machine = { interfaces: interfacesOf(networks), udpReaders: 1 };
+    const machine = { interfaces: makeInterfaces(networks), udpReaders: 1 };
     const inputs = { fromResolvFile: [], moreRoutes: [], isOurselves: () => false };
-    return compileDnsmasq(planOf(this.#options), inputs, machine).engine;
+    return compileDnsmasq(readPlan(this.#options), inputs, machine).engine;
   }
 
   /** Ends when clients are told apart by these networks. */
@@ -66,18 +66,18 @@ class Subject {
     packet.set(encodeSocketAddress({ address: client, port: 53 }), AT);
     const end = this.engine.reader.answer(packet, 0, length, AT, 'udp', 0, AT);
     if (end === VERDICT.DROP) return 'dropped';
-    return end === VERDICT.ASK ? 'asked' : addressesOf(packet.slice(0, end));
+    return end === VERDICT.ASK ? 'asked' : formatAddresses(packet.slice(0, end));
   }
 
   async askChain(client: string, name: string): Promise<string> {
     const { packet, length } = query(name, 'A');
     const asked = { address: client, port: 53, transport: 'udp' } as const;
     const response = await this.engine.handleQuery(packet.slice(0, length), asked);
-    return response === undefined ? 'dropped' : addressesOf(response);
+    return response === undefined ? 'dropped' : formatAddresses(response);
   }
 }
 
-function addressesOf(response: Uint8Array): string {
+function formatAddresses(response: Uint8Array): string {
   const { answers } = decodeMessage(response);
   return answers
     .map(({ data }) => (data.kind === 'A' ? data.address : data.kind))

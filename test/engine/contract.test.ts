@@ -150,7 +150,7 @@ const localRecord = (name: string) => ({
   data: { kind: 'TXT', strings: [Buffer.from(name)] } as const,
 });
 
-function planOf(given: Settings): EnginePlan {
+function makePlan(given: Settings): EnginePlan {
   const { keepsPlainNames, keepsPrivateReverse, keepsWindowsQuestions, stubZones: stubs } = given;
   const server = [parseUpstream('192.0.2.53')];
   const rules: readonly ForwardRule[] = [
@@ -215,7 +215,7 @@ class Subject {
   readonly engine: Engine;
 
   constructor(given: Settings) {
-    this.engine = new Engine(planOf(given), {
+    this.engine = new Engine(makePlan(given), {
       readers: 0,
       version: 'test',
       connect: () => this.upstream,
@@ -256,7 +256,7 @@ class Subject {
   }
 }
 
-const packetOf = (name: string, type: number): Uint8Array =>
+const encodeQuery = (name: string, type: number): Uint8Array =>
   encodeMessage({
     header: QUERY_HEADER,
     questions: [{ name: parseName(name), type, class: CLASS.IN }],
@@ -286,7 +286,7 @@ const covers = ({ name, types }: Match, asked: NameKey, type: number): boolean =
 };
 
 /** All that two answers must have in common: sets of addresses may begin anywhere. */
-const contentOf = ({ header, answers, authorities }: Message) => ({
+const toComparable = ({ header, answers, authorities }: Message) => ({
   rcode: header.rcode,
   authoritative: header.authoritative,
   answers: answers.map((record) => JSON.stringify(record)).sort(),
@@ -311,7 +311,7 @@ it('holds for random blocks of handlers, questions and changes', { timeout: 60_0
       const { hasCluster, dialect, pods, filteredTypes } = first;
       const changed = { ...second, hasCluster, dialect, pods, filteredTypes };
       for (const [index, [name, type]] of asked.entries()) {
-        if (index === 15) await subject.engine.change(planOf(changed));
+        if (index === 15) await subject.engine.change(makePlan(changed));
         const { handlers } = subject.engine;
         const query = makeQuery(name, typeName(type));
         for (const handler of handlers) {
@@ -321,9 +321,9 @@ it('holds for random blocks of handlers, questions and changes', { timeout: 60_0
           if (isStated) expect(isMatched || handler.name === 'loop', handler.name).toBe(true);
           else if (handler.answers !== 'modifiers') await expectPassed(handler, query);
         }
-        const fromTable = subject.askTable(packetOf(name, type));
+        const fromTable = subject.askTable(encodeQuery(name, type));
         const sentBefore = subject.upstream.asked;
-        const fromChain = await subject.askChain(packetOf(name, type));
+        const fromChain = await subject.askChain(encodeQuery(name, type));
         const wasForwarded = subject.upstream.asked > sentBefore;
         const at = `${name} ${typeName(type)}`;
         if (fromTable === undefined) {
@@ -333,7 +333,7 @@ it('holds for random blocks of handlers, questions and changes', { timeout: 60_0
           continue;
         }
         byTable += 1;
-        expect(fromChain && contentOf(fromChain), at).toEqual(contentOf(fromTable));
+        expect(fromChain && toComparable(fromChain), at).toEqual(toComparable(fromTable));
       }
       subject.engine.stop();
     }),

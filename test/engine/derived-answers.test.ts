@@ -71,7 +71,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('wait' as const), milliseconds: fc.constantFrom(1, 1000, 31_000) }),
 );
 
-function planOf(dialect: 'coredns' | 'kube-dns', address: string): EnginePlan {
+function makePlan(dialect: 'coredns' | 'kube-dns', address: string): EnginePlan {
   const data = { kind: 'A', address } as const;
   const record = { name: parseName('local.example.'), class: CLASS.IN, ttl: 5, data };
   const scope = { kind: 'domain', name: toKey(parseName('rule.example.')) } as const;
@@ -114,7 +114,7 @@ function planOf(dialect: 'coredns' | 'kube-dns', address: string): EnginePlan {
   });
 }
 
-const packetOf = (name: string): Uint8Array =>
+const encodeQuery = (name: string): Uint8Array =>
   encodeMessage({
     header: QUERY_HEADER,
     questions: [{ name: parseName(name), type: TYPE.A, class: CLASS.IN }],
@@ -124,7 +124,7 @@ const packetOf = (name: string): Uint8Array =>
     edns: undefined,
   });
 
-const contentOf = ({ header, answers }: Message) => ({
+const toComparable = ({ header, answers }: Message) => ({
   rcode: header.rcode,
   authoritative: header.authoritative,
   recursionAvailable: header.recursionAvailable,
@@ -140,7 +140,7 @@ class Subject {
     this.#dialect = dialect;
     const { clock } = this;
     const dependencies = { readers: 0, version: 'test', clock, log: silentLog };
-    this.engine = new Engine(planOf(dialect, '10.0.0.1'), dependencies);
+    this.engine = new Engine(makePlan(dialect, '10.0.0.1'), dependencies);
     const { services, endpoints, namespaces, pods } = this.cluster;
     for (const store of [services, endpoints, namespaces, pods]) store.listStarted();
     for (const store of [services, endpoints, namespaces, pods]) store.listCompleted();
@@ -172,7 +172,7 @@ class Subject {
         else namespaces.remove('green');
         break;
       case 'plan':
-        await this.engine.change(planOf(this.#dialect, change.address));
+        await this.engine.change(makePlan(this.#dialect, change.address));
         return;
       case 'wait':
         this.clock.advance(change.milliseconds);
@@ -210,12 +210,12 @@ it('are never from before a change that was whole when the query came', { timeou
           await subject.change(each);
           continue;
         }
-        const packet = packetOf(each.name);
+        const packet = encodeQuery(each.name);
         const first = subject.askTable(packet);
         const now = await subject.askChain(packet);
-        if (first !== undefined) expect(contentOf(first), each.name).toEqual(contentOf(now));
+        if (first !== undefined) expect(toComparable(first), each.name).toEqual(toComparable(now));
         const again = subject.askTable(packet);
-        if (again !== undefined) expect(contentOf(again), each.name).toEqual(contentOf(now));
+        if (again !== undefined) expect(toComparable(again), each.name).toEqual(toComparable(now));
         if (first === undefined && again !== undefined) stored += 1;
         if (first !== undefined) repeated += 1;
       }

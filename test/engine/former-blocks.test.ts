@@ -1,7 +1,7 @@
 /**
  * Blocks that are replaced keep their names until no reader answers by them: in the middle of a batch, a reader would deny these names.
  */
-import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compilePlan } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it } from 'vitest';
@@ -18,7 +18,7 @@ it('keeps names until readers have left their batches', async () => {
   const reader = engine.reader;
 
   reader.enter();
-  const next = await engine.makeBlocks(planOf(corefile('192.0.2.8')));
+  const next = await engine.makeBlocks(compilePlan(corefile('192.0.2.8')));
   if (next === undefined) throw new Error('no blocks');
   const replaced = engine.replaceBlocks(next);
   let isStopped = false;

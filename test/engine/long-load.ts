@@ -3,7 +3,7 @@
  * and another process that takes over.
  */
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
-import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseType } from '@portolan/dns/mnemonics.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type Message, type NameKey } from '@portolan/dns/types.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
@@ -106,7 +106,7 @@ class LoadedServer {
     const client = { ...CLIENT, transport: 'udp' } as const;
     const response = await (server === undefined
       ? engine.handleQuery(packet, client)
-      : engine.serverBlocks.handleQueryOf(server)?.(packet, client));
+      : engine.serverBlocks.findQueryHandler(server)?.(packet, client));
     if (response !== undefined) told(decodeMessage(response), false);
   }
 
@@ -114,8 +114,8 @@ class LoadedServer {
   #listenerGroup(): readonly [number, string | undefined] {
     const { engine } = this;
     const server = 'dns://:53';
-    if (engine.serverBlocks.handleQueryOf(server) === undefined) return [0, undefined];
-    return [engine.listenerGroupOf(server), server];
+    if (engine.serverBlocks.findQueryHandler(server) === undefined) return [0, undefined];
+    return [engine.getListenerGroupNumber(server), server];
   }
 }
 
@@ -123,9 +123,9 @@ const settle = async () => {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-function packetOf(question: string): { readonly name: NameKey; readonly packet: Uint8Array } {
+function makeNamedPacket(question: string): { readonly name: NameKey; readonly packet: Uint8Array } {
   const [name = '', type = ''] = question.split(' ');
-  const asked = { name: parseName(name), type: typeOf(type) ?? 0, class: CLASS.IN };
+  const asked = { name: parseName(name), type: parseType(type) ?? 0, class: CLASS.IN };
   const empty = { answers: [], authorities: [], additionals: [], edns: undefined };
   return {
     name: toKey(asked.name),
@@ -158,7 +158,7 @@ export async function expectOursToStay(settings: LoadSettings): Promise<Readonly
     const asking = [...questions, ...OTHERS].map(async (question, place) => {
       // Some are asked for at each step, others more rarely.
       if ((at / STEP) % (1 + (place % 4)) !== 0) return;
-      const { name, packet } = packetOf(question);
+      const { name, packet } = makeNamedPacket(question);
       const wasOurs = isOurs(name);
       await server.ask(packet, (response, isByReader) => {
         if (wasOurs && isUpstreams(response)) replaced.push(`${question} at ${second} s`);

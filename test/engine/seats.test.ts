@@ -3,10 +3,10 @@
  * packet that it does not answer.
  */
 import { decodeName } from '@portolan/dns/name-wire.ts';
-import { compileText } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compileText } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { compileDnsmasq } from '@portolan/frontends/dnsmasq/settings/compile-dnsmasq.ts';
 import { memorySources } from '@portolan/frontends/dnsmasq/settings/testing/memory-sources.ts';
-import { planOf as dnsmasqPlanOf } from '@portolan/frontends/dnsmasq/settings/testing/plan-of.ts';
+import { readPlan as readDnsmasqPlan } from '@portolan/frontends/dnsmasq/settings/testing/read-plan.ts';
 import { adaptBlocks } from '@portolan/frontends/node-cache/settings/node-cache-blocks.ts';
 import { renderCorefile } from '@portolan/frontends/node-cache/settings/render-corefile.ts';
 import { compileServe } from '@portolan/frontends/serve/settings/compile-serve.ts';
@@ -73,12 +73,12 @@ class Subject {
   async #askChain(server: string, name: string, type: string): Promise<void> {
     const { packet, length } = query(name, type);
     const client = { address: '192.0.2.77', port: 5353, transport: 'tcp' } as const;
-    await this.engine.serverBlocks.handleQueryOf(server)?.(packet.slice(0, length), client);
+    await this.engine.serverBlocks.findQueryHandler(server)?.(packet.slice(0, length), client);
   }
 
   expectUntouched(): SeatCounts {
     const { engine, clock } = this;
-    const servers = this.#plan.groups.map(({ server }) => engine.listenerGroupOf(server));
+    const servers = this.#plan.groups.map(({ server }) => engine.getListenerGroupNumber(server));
     return expectOtherSeatsUntouched(
       {
         memory: engine.table.memory,
@@ -149,7 +149,7 @@ describe('no view lets a reader write into the seat of another packet', () => {
   });
 
   it.each(['', 'max-ttl=20', 'no-round-robin', 'local-service'])('dnsmasq, %s', (option) => {
-    const plan = dnsmasqPlanOf(
+    const plan = readDnsmasqPlan(
       `no-resolv\nno-hosts\ncache-size=10000\nhost-record=cart.zone.test,10.0.0.1\n${option}`,
     );
     const inputs = { fromResolvFile: [], moreRoutes: [], isOurselves: () => false };

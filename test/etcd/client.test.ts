@@ -52,7 +52,7 @@ function follow(client: EtcdClient, revision: number) {
 
 const describeEvent = ({ kind, keyValue }: KeyEvent) => `${kind} ${keyValue.key} ${keyValue.value}`;
 
-async function failureOf(call: Promise<unknown>): Promise<string> {
+async function catchFailure(call: Promise<unknown>): Promise<string> {
   return await call.then(
     () => 'none',
     (error: EtcdError) => error.failure,
@@ -121,7 +121,7 @@ describeWithTool(['etcd', 'etcdctl'], 'the client of etcd', () => {
     const revision = await put(client, '/skydns/a', '1');
     const last = await put(client, '/skydns/a', '2');
     await etcd.control('compact', String(last));
-    expect(await failureOf(client.range({ ...WHOLE, revision }))).toBe('compacted');
+    expect(await catchFailure(client.range({ ...WHOLE, revision }))).toBe('compacted');
     const told = follow(client, revision);
     await waitUntil('the watch ends', () => told.error !== undefined);
     expect(told.error?.failure).toBe('compacted');
@@ -151,12 +151,12 @@ describeWithTool(['etcd', 'etcdctl'], 'the client of etcd', () => {
     expect(await put(client, '/skydns/a', '1')).toBeGreaterThan(0);
     const told = follow(client, 1);
     await waitUntil('the watch tells the key', () => told.events.length === 1);
-    expect(await failureOf(put(client, '/other', '1'))).toBe('denied');
+    expect(await catchFailure(put(client, '/other', '1'))).toBe('denied');
     // Without a user, the name in the certificate is one, which may do nothing.
-    expect(await failureOf(connect(etcd.settings).range(WHOLE))).toBe('denied');
+    expect(await catchFailure(connect(etcd.settings).range(WHOLE))).toBe('denied');
     const wrong = connect({ ...etcd.settings, credentials: { ...USER, password: 'wrong' } });
-    expect(await failureOf(wrong.range(WHOLE))).toBe('unauthenticated');
-    expect(await failureOf(connect({ endpoints }).range(WHOLE))).toBe('unavailable');
+    expect(await catchFailure(wrong.range(WHOLE))).toBe('unauthenticated');
+    expect(await catchFailure(connect({ endpoints }).range(WHOLE))).toBe('unavailable');
   });
 
   it('authenticates anew when its token has ended', async () => {
@@ -188,7 +188,7 @@ describeWithTool(['etcd', 'etcdctl'], 'the client of etcd', () => {
     await waitUntil('the watch ends', () => told.error !== undefined);
     expect(told.error?.failure).toBe('unavailable');
     // The others may have to elect a leader first.
-    while ((await failureOf(client.range(WHOLE))) !== 'none') expect(used).toBeDefined();
+    while ((await catchFailure(client.range(WHOLE))) !== 'none') expect(used).toBeDefined();
     expect(client.endpoint).not.toBe(used?.url);
   });
 });

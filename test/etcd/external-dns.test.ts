@@ -20,17 +20,17 @@ const OWNER = '"heritage=external-dns,external-dns/owner=home,external-dns/resou
 function externalDns(etcd: EtcdCluster) {
   const client = new EtcdClient(etcd.settings, systemClock);
   onTestFinished(() => client.close());
-  const keyOf = (name: string) => Buffer.from(`/skydns/${name.split('.').reverse().join('/')}`);
+  const toEtcdKey = (name: string) => Buffer.from(`/skydns/${name.split('.').reverse().join('/')}`);
   const transact = async (operation: Parameters<EtcdClient['transact']>[0]['operations'][number]) => {
     await client.transact({ conditions: [], operations: [operation] });
   };
   return {
     save: async (name: string, record: object) => {
       const value = Buffer.from(JSON.stringify({ ...record, targetstrip: 1 }));
-      await transact({ kind: 'put', key: keyOf(name), value });
+      await transact({ kind: 'put', key: toEtcdKey(name), value });
     },
     remove: async (name: string) => {
-      const key = keyOf(name);
+      const key = toEtcdKey(name);
       await transact({ kind: 'delete', key, end: endOfPrefix(key) });
     },
   };
@@ -42,23 +42,23 @@ describeWithTool('etcd', 'the records of external-dns', () => {
     const { save, remove } = externalDns(etcd);
     const lookUp = () => addresses('lb.example.net.', '198.51.100.7');
     const { ask, askTable, askHandler } = follow(etcd, { zone: 'home.example.', lookUp });
-    const recordsOf = (name: string, type: 'A' | 'AAAA' | 'SRV' | 'TXT') =>
+    const askRecords = (name: string, type: 'A' | 'AAAA' | 'SRV' | 'TXT') =>
       askTable(name, type)?.answers.map(presentRecord);
 
     await save('4a6f1c02.app.home.example', { host: '192.0.2.10', text: OWNER, ttl: 60 });
     await waitUntil('the address', () => ask('app.home.example.') === '192.0.2.10');
-    expect(recordsOf('app.home.example.', 'A')).toEqual(['app.home.example. 60 IN A 192.0.2.10']);
-    expect(recordsOf('app.home.example.', 'SRV')).toEqual([
+    expect(askRecords('app.home.example.', 'A')).toEqual(['app.home.example. 60 IN A 192.0.2.10']);
+    expect(askRecords('app.home.example.', 'SRV')).toEqual([
       'app.home.example. 60 IN SRV 10 100 0 app.home.example.',
     ]);
     await save('0b1e77d9.app.home.example', { host: '2001:db8::10' });
-    await waitUntil('the IPv6 address', () => recordsOf('app.home.example.', 'AAAA')?.length === 1);
-    expect(recordsOf('app.home.example.', 'AAAA')).toEqual(['app.home.example. 300 IN AAAA 2001:db8::10']);
+    await waitUntil('the IPv6 address', () => askRecords('app.home.example.', 'AAAA')?.length === 1);
+    expect(askRecords('app.home.example.', 'AAAA')).toEqual(['app.home.example. 300 IN AAAA 2001:db8::10']);
     expect(ask('app.home.example.')).toBe('192.0.2.10');
     // The ownership of a record, at a name that has the type in it.
     await save('5c9d2e11.a-app.home.example', { text: OWNER });
-    await waitUntil('the text', () => recordsOf('a-app.home.example.', 'TXT')?.length === 1);
-    expect(recordsOf('a-app.home.example.', 'TXT')?.[0]).toContain('external-dns/owner=home');
+    await waitUntil('the text', () => askRecords('a-app.home.example.', 'TXT')?.length === 1);
+    expect(askRecords('a-app.home.example.', 'TXT')?.[0]).toContain('external-dns/owner=home');
 
     await save('7f00aa31.www.home.example', { host: 'lb.example.net', text: OWNER });
     const alias = 'www.home.example. 300 IN CNAME lb.example.net.';

@@ -33,7 +33,7 @@ async function startCoreDns(etcd: EtcdCluster): Promise<Reading> {
     conf,
     `skydns.test:${port} {\n bind 127.0.0.1\n prometheus 127.0.0.1:${metricsPort}\n etcd {\n  path /skydns\n  endpoint ${etcd.first.url}\n }\n}\n`,
   );
-  return readingOf(runPortolan(['coredns', '-conf', conf]), port, metricsPort);
+  return makeReading(runPortolan(['coredns', '-conf', conf]), port, metricsPort);
 }
 
 async function startSkyDns(etcd: EtcdCluster): Promise<Reading> {
@@ -55,10 +55,10 @@ async function startSkyDns(etcd: EtcdCluster): Promise<Reading> {
     ],
     { environment: { PROMETHEUS_PORT: String(metricsPort) } },
   );
-  return readingOf(program, port, metricsPort);
+  return makeReading(program, port, metricsPort);
 }
 
-function readingOf(program: Program, port: number, metricsPort: number): Reading {
+function makeReading(program: Program, port: number, metricsPort: number): Reading {
   return {
     program,
     ask: (name) =>
@@ -67,19 +67,19 @@ function readingOf(program: Program, port: number, metricsPort: number): Reading
   };
 }
 
-const keyOf = (name: string) => Buffer.from(`/skydns/test/skydns/${name}`);
+const toEtcdKey = (name: string) => Buffer.from(`/skydns/test/skydns/${name}`);
 
-function writerOf(etcd: EtcdCluster) {
+function makeWriter(etcd: EtcdCluster) {
   const client = new EtcdClient(etcd.settings, systemClock);
   onTestFinished(() => client.close());
   const transact = (operation: Parameters<EtcdClient['transact']>[0]['operations'][number]) =>
     client.transact({ conditions: [], operations: [operation] });
   return {
     put: (name: string, value: string) =>
-      transact({ kind: 'put', key: keyOf(name), value: Buffer.from(value) }),
+      transact({ kind: 'put', key: toEtcdKey(name), value: Buffer.from(value) }),
     putConfig: (value: string) =>
       transact({ kind: 'put', key: Buffer.from('/skydns/config'), value: Buffer.from(value) }),
-    remove: (name: string) => transact({ kind: 'delete', key: keyOf(name) }),
+    remove: (name: string) => transact({ kind: 'delete', key: toEtcdKey(name) }),
   };
 }
 
@@ -105,7 +105,7 @@ async function expectServed(reading: Reading, put: (name: string, value: string)
   await expect.poll(() => ask('constructor.words')).toBe('10.0.0.3');
   expect(await ask('good')).toBe('10.0.0.1');
   await expect.poll(() => countRejected(reading)).toBe(1);
-  expect(countNamed(reading, keyOf('bad/a'))).toBe(1);
+  expect(countNamed(reading, toEtcdKey('bad/a'))).toBe(1);
   // What comes after them is followed.
   await put('later', '{"host":"10.0.0.5"}');
   await expect.poll(() => ask('later')).toBe('10.0.0.5');
@@ -116,7 +116,7 @@ describeWithTool('etcd', 'words of JavaScript in keys and values of etcd', () =>
     'stop nothing, in %s: they are served, and what is no record is counted and named once',
     async (role) => {
       const etcd = await startEtcd();
-      const { put, remove } = writerOf(etcd);
+      const { put, remove } = makeWriter(etcd);
       await put('good', '{"host":"10.0.0.1"}');
       const running = await ROLES[role](etcd);
       await expect.poll(() => running.ask('good'), { timeout: 20_000 }).toBe('10.0.0.1');
@@ -138,7 +138,7 @@ describeWithTool('etcd', 'words of JavaScript in keys and values of etcd', () =>
 
   it('are passed over in the configuration of SkyDNS, and so are stub zones with servers that are none', async () => {
     const etcd = await startEtcd();
-    const { put, putConfig } = writerOf(etcd);
+    const { put, putConfig } = makeWriter(etcd);
     await put('good', '{"host":"10.0.0.1"}');
     await put('dns/stub/ext.example/x', '{"host":"127.0.0.1","port":99999}');
     const fields = PROPERTY_NAMES.map((word) => `${JSON.stringify(word)}:1`).join();

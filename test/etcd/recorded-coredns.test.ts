@@ -3,7 +3,7 @@
  * by the table if that has an answer.
  */
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
-import { rcodeName, typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseType, rcodeName } from '@portolan/dns/mnemonics.ts';
 import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type Question, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import { EtcdPlugin } from '@portolan/etcd/plugins/etcd/etcd-plugin.ts';
@@ -17,7 +17,7 @@ import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Chain } from '@portolan/kernel/chain/handler.ts';
 import { Query } from '@portolan/kernel/chain/query.ts';
-import { replyOf } from '@portolan/kernel/chain/response.ts';
+import { toReply } from '@portolan/kernel/chain/response.ts';
 import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
@@ -118,7 +118,7 @@ class Server {
     const query = new Query(question, { header: QUERY_HEADER, question, edns: undefined }, CLIENT);
     const answer: Answer = await this.#plugin.handler.handle(query, this.#behind);
     if (answer.kind === 'drop') throw new Error('no answer');
-    const { rcode = RCODE.NOERROR, answers = [], authorities = [], additionals = [] } = replyOf(answer);
+    const { rcode = RCODE.NOERROR, answers = [], authorities = [], additionals = [] } = toReply(answer);
     return describe(rcode, answers, authorities, additionals);
   }
 
@@ -220,7 +220,7 @@ describeWithTool(['etcd', 'etcdctl'], "CoreDNS's answers from the keys of etcd",
         await waitUntil(`case ${each.name}`, () => server.askTable(sentinel)?.rcode !== 'NOERROR');
         await waitUntil('leases are known', () => server.unknownLeases === 0);
         for (const { ask, answer } of each.steps) {
-          const type = typeOf(ask.type);
+          const type = parseType(ask.type);
           // Other classes, and names outside, are no business of the plugin.
           if (type === undefined || ask.class !== undefined || ask.name === 'config') continue;
           const question = { name: parseName(ask.name), type, class: CLASS.IN };

@@ -2,11 +2,11 @@
  * Compares the rules of SkyDNS with its recorded answers from the same keys, by either version of the API. Differences from both
  * must be in the list here.
  */
-import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseType } from '@portolan/dns/mnemonics.ts';
 import { isWithin, parseName, toKey } from '@portolan/dns/name.ts';
 import { KeyTree } from '@portolan/etcd/source/names/key-tree.ts';
 import { parseServiceRecord } from '@portolan/etcd/source/names/service-record.ts';
-import { octetsOf, ServiceNames } from '@portolan/etcd/source/names/services.ts';
+import { encodePath, ServiceNames } from '@portolan/etcd/source/names/services.ts';
 import { Evaluation } from '@portolan/etcd/source/rules/evaluation.ts';
 import { makeSkyDnsRules } from '@portolan/etcd/source/rules/rules.ts';
 import { expect, it } from 'vitest';
@@ -73,7 +73,7 @@ function readKeys({ keys, leases = {} }: RecordedCase): ServiceNames {
   const seconds = new Map<number, number>();
   for (const [key, value] of Object.entries(keys)) {
     if (!key.startsWith(PREFIX)) continue;
-    const path = octetsOf(key.slice(PREFIX.length).split('/'));
+    const path = encodePath(key.slice(PREFIX.length).split('/'));
     const isBad = parseServiceRecord(value) === undefined;
     const { node } = tree.put(path, isBad ? 'bad' : Buffer.from(value));
     seconds.set(node, leases[key] ?? 0);
@@ -95,7 +95,7 @@ it('answers as SkyDNS did', () => {
     for (const [index, { ask }] of each.steps.entries()) {
       const name = parseName(ask.name);
       const zone = [ZONE, ...REVERSE].find((apex) => isWithin(toKey(name), apex));
-      const type = typeOf(ask.type);
+      const type = parseType(ask.type);
       // The rest is forwarded, or no matter of these rules.
       if (zone === undefined || type === undefined || ask.class !== undefined) continue;
       if (['SOA', 'ANY'].includes(ask.type) || (zone !== ZONE && ask.type !== 'PTR')) continue;

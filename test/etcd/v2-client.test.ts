@@ -15,7 +15,7 @@ function connect(settings: EtcdSettings): EtcdV2Client {
   return client;
 }
 
-async function failureOf(call: Promise<unknown>): Promise<string> {
+async function catchFailure(call: Promise<unknown>): Promise<string> {
   return await call.then(
     () => 'none',
     (error: EtcdError) => error.failure,
@@ -81,7 +81,7 @@ describeWithTool(['etcd', 'etcdctl'], 'the client of the API version 2 of etcd',
   it('says that changes are not kept any more', async () => {
     const client = connect((await startEtcd({ v2: true })).settings);
     for (let count = 0; count < 1_100; count += 1) await client.set('/skydns/a', String(count));
-    expect(await failureOf(client.waitForChange('/skydns', 2))).toBe('compacted');
+    expect(await catchFailure(client.waitForChange('/skydns', 2))).toBe('compacted');
   });
 
   it('says that the version is off, or that etcd is away', async () => {
@@ -89,7 +89,7 @@ describeWithTool(['etcd', 'etcdctl'], 'the client of the API version 2 of etcd',
     const client = connect(etcd.settings);
     await expect(client.read('/skydns')).rejects.toThrow('--enable-v2');
     await etcd.first.kill();
-    expect(await failureOf(client.read('/skydns'))).toBe('unavailable');
+    expect(await catchFailure(client.read('/skydns'))).toBe('unavailable');
   });
 
   it('authenticates with each call', async () => {
@@ -101,14 +101,14 @@ describeWithTool(['etcd', 'etcdctl'], 'the client of the API version 2 of etcd',
     const as = (password: string) =>
       connect({ ...etcd.settings, credentials: { username: 'root', password } }).set('/skydns/a', '1');
     expect(await as('pass:word')).toBe(true);
-    expect(await failureOf(as('wrong'))).toBe('unauthenticated');
-    expect(await failureOf(connect(etcd.settings).read('/skydns'))).toBe('unauthenticated');
+    expect(await catchFailure(as('wrong'))).toBe('unauthenticated');
+    expect(await catchFailure(connect(etcd.settings).read('/skydns'))).toBe('unauthenticated');
   });
 
   it('connects by TLS with a certificate', async () => {
     const { settings } = await startEtcd({ tls: true, v2: true });
     expect(await connect(settings).set('/skydns/a', '1')).toBe(true);
     const { endpoints } = settings;
-    expect(await failureOf(connect({ endpoints }).read('/skydns'))).toBe('unavailable');
+    expect(await catchFailure(connect({ endpoints }).read('/skydns'))).toBe('unavailable');
   });
 });

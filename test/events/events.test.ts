@@ -13,7 +13,7 @@ import type { Finding } from '@portolan/server/reasons/finding.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import type { AccessRule } from '../api-server/access.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
-import { findUnused, readRules, userOf } from '../api-server/rbac.ts';
+import { findUnused, formatUser, readRules } from '../api-server/rbac.ts';
 
 const ACCOUNT = { namespace: 'kube-system', name: 'kube-dns' };
 const RULES = readRules([readFileSync('deploy/components/events/cluster-role.yaml', 'utf8')], ACCOUNT);
@@ -27,7 +27,7 @@ const FINDING: Finding = {
 };
 
 async function startDouble(rules: readonly AccessRule[], clock: ManualClock): Promise<ApiServerDouble> {
-  const user = userOf(ACCOUNT);
+  const user = formatUser(ACCOUNT);
   const double = await ApiServerDouble.start({
     access: { tokens: { secret: user }, rules: { [user]: rules } },
     tls: 'server',

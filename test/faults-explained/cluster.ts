@@ -15,7 +15,7 @@ function service(name: string, spec: object): KubernetesObject {
   return { apiVersion: 'v1', kind: 'Service', metadata: named(name), spec: { ports: PORTS, ...spec } };
 }
 
-const aliasOf = (target: string) => ({ type: 'ExternalName', externalName: target });
+const makeExternalName = (target: string) => ({ type: 'ExternalName', externalName: target });
 
 export const WELL: readonly KubernetesObject[] = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },
@@ -24,7 +24,7 @@ export const WELL: readonly KubernetesObject[] = [
 ];
 
 /** An ExternalName that is an address. */
-export const PAY = service('pay', aliasOf('10.0.0.7'));
+export const PAY = service('pay', makeExternalName('10.0.0.7'));
 
 export const SICK: readonly KubernetesObject[] = [
   ...WELL,
@@ -45,8 +45,8 @@ export const SICK: readonly KubernetesObject[] = [
   },
   service('search', { clusterIP: 'None', selector: { app: 'search' } }),
   PAY,
-  service('ring', aliasOf('gnir.shop.svc.cluster.local')),
-  service('gnir', aliasOf('ring.shop.svc.cluster.local')),
+  service('ring', makeExternalName('gnir.shop.svc.cluster.local')),
+  service('gnir', makeExternalName('ring.shop.svc.cluster.local')),
   pod('db-0', { app: 'db' }),
   pod('finder-0', { app: 'finder' }),
 ];

@@ -6,7 +6,7 @@ import type { ServerStatus } from '@portolan/ops/control/status.ts';
 import { NoServerError, requestControl } from '@portolan/server/observe/control/control-client.ts';
 import type { Diagnosis } from '@portolan/server/reasons/finding.ts';
 import { onTestFinished, vi } from 'vitest';
-import { socketOf } from '../support/control.ts';
+import { formatSocketName } from '../support/control.ts';
 import {
   type AtEnd,
   CLUSTER_ROLES,
@@ -61,7 +61,7 @@ export async function startObserved(
     role,
     address,
     port: running.port,
-    socket: socketOf(program, role),
+    socket: formatSocketName(program, role),
     spoil,
     age: () => program.signal('SIGURG'),
   };
@@ -70,12 +70,12 @@ export async function startObserved(
 }
 
 /** Undefined: there is no control socket yet. */
-async function statusOf(server: Pick<ObservedRole, 'socket'>): Promise<ServerStatus | undefined> {
-  return (await answerOf(server, 'status')) as ServerStatus | undefined; // Our own format.
+async function askStatus(server: Pick<ObservedRole, 'socket'>): Promise<ServerStatus | undefined> {
+  return (await requestAnswer(server, 'status')) as ServerStatus | undefined; // Our own format.
 }
 
 /** Undefined: there is no control socket yet. */
-async function answerOf(
+async function requestAnswer(
   { socket }: Pick<ObservedRole, 'socket'>,
   verb: string,
   words: readonly string[] = [],
@@ -97,7 +97,7 @@ export async function untilStatus(
 ): Promise<void> {
   await until(async () => {
     await step();
-    const status = await statusOf(server);
+    const status = await askStatus(server);
     return status !== undefined && isSo(status);
   });
 }
@@ -105,7 +105,7 @@ export async function untilStatus(
 /** Waits until the server finds this wrong with itself. */
 export async function untilFound(server: ObservedRole, cause: string): Promise<void> {
   await until(async () => {
-    const diagnosis = (await answerOf(server, 'doctor', ['watch=0s'])) as Diagnosis | undefined; // Our own format.
+    const diagnosis = (await requestAnswer(server, 'doctor', ['watch=0s'])) as Diagnosis | undefined; // Our own format.
     return diagnosis?.findings.some(({ kind }) => kind === cause) === true;
   });
 }

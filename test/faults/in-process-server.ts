@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { makeStartThread } from '@portolan/kernel/listen/reader-threads.ts';
 import { HttpHost } from '@portolan/server/observe/http-host.ts';
 import { Server } from '@portolan/server/server.ts';
 import { onTestFinished } from 'vitest';
@@ -59,7 +59,7 @@ export async function serveInProcess(
     clock,
     log,
     http: new HttpHost({ clock, log }),
-    startReader: startThreadOf(readerEntry),
+    startReader: makeStartThread(readerEntry),
     queryLogEntry: new URL('query-log.mjs', readerEntry),
     version: 'test',
   };

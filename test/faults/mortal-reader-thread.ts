@@ -7,7 +7,7 @@ import { type ReaderData, ReaderLoop } from '@portolan/kernel/listen/reader-loop
 import { threadMessages } from '@portolan/kernel/listen/thread-messages.ts';
 import { composeRecords } from '@portolan/kernel/records/cluster-composer.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
-import { firstLabelOf } from '../listen/scripted-answers.ts';
+import { readFirstLabel } from '../listen/scripted-answers.ts';
 
 class MortalAnswers extends TableReader {
   override answer(
@@ -17,7 +17,7 @@ class MortalAnswers extends TableReader {
     capacity: number,
     transport: ClientTransport,
   ): number {
-    if (firstLabelOf(packet, start) === 'die') process.exit(3);
+    if (readFirstLabel(packet, start) === 'die') process.exit(3);
     return super.answer(packet, start, length, capacity, transport);
   }
 }

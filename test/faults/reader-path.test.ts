@@ -58,7 +58,7 @@ async function start(react: React): Promise<Place> {
 const SLOW = 'portolan_slow_path_queries_total';
 const addresses = ({ answers }: Message) =>
   answers.map(({ data }) => (data.kind === 'A' ? data.address : data.kind));
-const firstOf = (react: React, others: React): React => {
+const reactToFirst = (react: React, others: React): React => {
   let count = 0;
   return (received) => {
     count += 1;
@@ -85,7 +85,7 @@ describe('an upstream server that readers ask', () => {
   });
 
   it('that is silent is asked again by the main thread', async () => {
-    const { upstream, ask, metric } = await start(firstOf(() => {}, answer));
+    const { upstream, ask, metric } = await start(reactToFirst(() => {}, answer));
     expect(addresses(await ask('silent.outside.example'))).toEqual(['192.0.2.1']);
     expect(upstream.queries).toHaveLength(2);
     expect(await metric(SLOW)).toBeGreaterThan(0);
@@ -93,7 +93,7 @@ describe('an upstream server that readers ask', () => {
 
   it('may be late: its reply still counts', async () => {
     const late: React = (received) => void setTimeout(() => answer(received), 700);
-    const { ask } = await start(firstOf(late, () => {}));
+    const { ask } = await start(reactToFirst(late, () => {}));
     expect(addresses(await ask('late.outside.example'))).toEqual(['192.0.2.1']);
   });
 

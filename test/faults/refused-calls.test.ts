@@ -3,7 +3,7 @@
  */
 import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect } from 'vitest';
-import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
+import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import { canRun, ROLES, startRole } from '../support/roles.ts';
 import { itWithTool } from '../support/tools.ts';
@@ -34,7 +34,7 @@ for (const [call, error] of REFUSALS)
   for (const role of ROLES)
     itWithTool(['strace', ...(canRun(role) ? [] : ['etcd'])], `${role} without ${call}`, async () => {
       const upstream = await LoopbackUpstream.start(({ query, send }) =>
-        send(reply(query, { answers: [addressOf(query, '192.0.2.1')] })),
+        send(reply(query, { answers: [makeAddressRecord(query, '192.0.2.1')] })),
       );
       const through = refusing(call, error);
       const { program, ...server } = await startRole(role, { upstream: upstream.port }, { through });

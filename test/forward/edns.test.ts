@@ -4,7 +4,7 @@
 import { encodePassedOn } from '@portolan/dns/passing-options.ts';
 import { type Edns, type Message, RCODE } from '@portolan/dns/types.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { addressesOf, ask, forwarderTo } from './forwarder-on-loopback.ts';
+import { ask, forwarderTo, listAddresses } from './forwarder-on-loopback.ts';
 import { LoopbackUpstream, type React, reply, replyMessage } from './loopback-upstream.ts';
 
 async function startServer(react: React): Promise<LoopbackUpstream> {
@@ -13,14 +13,14 @@ async function startServer(react: React): Promise<LoopbackUpstream> {
   return server;
 }
 
-function forwarderOf(...servers: readonly LoopbackUpstream[]) {
+function makeForwarder(...servers: readonly LoopbackUpstream[]) {
   const forwarder = forwarderTo(servers.map(({ address }) => address));
   onTestFinished(() => forwarder.stop());
   return forwarder;
 }
 
 /** Whether the queries for a name had EDNS, without repeats: on a busy machine a query may be overdue. */
-function ednsOf({ queries }: LoopbackUpstream, name: string): readonly boolean[] {
+function listEdnsUse({ queries }: LoopbackUpstream, name: string): readonly boolean[] {
   const asked = queries.filter(({ query }) => query.questions[0]?.name === name);
   return [...new Set(asked.map(({ query }) => query.edns !== undefined))];
 }
@@ -49,11 +49,11 @@ it.each([
   ['NXDOMAIN with the bits of another code', 16 + RCODE.NXDOMAIN, true],
 ])('is asked again without EDNS after %s, and without it from then on', async (_, code, hasOpt) => {
   const server = await startServer(whenAskedWithEdns(code, hasOpt));
-  const forwarder = forwarderOf(server);
-  expect(addressesOf(await ask(forwarder, 'one.example.'))).toEqual(['192.0.2.1']);
-  expect(addressesOf(await ask(forwarder, 'two.example.'))).toEqual(['192.0.2.1']);
-  expect(ednsOf(server, 'one.example.')).toEqual([true, false]);
-  expect(ednsOf(server, 'two.example.')).toEqual([false]);
+  const forwarder = makeForwarder(server);
+  expect(listAddresses(await ask(forwarder, 'one.example.'))).toEqual(['192.0.2.1']);
+  expect(listAddresses(await ask(forwarder, 'two.example.'))).toEqual(['192.0.2.1']);
+  expect(listEdnsUse(server, 'one.example.')).toEqual([true, false]);
+  expect(listEdnsUse(server, 'two.example.')).toEqual([false]);
 });
 
 it.each([
@@ -63,18 +63,18 @@ it.each([
   const server = await startServer(({ query, send }) =>
     send(query.questions[0]?.name === 'good.example.' ? reply(query) : coded(query, code, false)),
   );
-  const forwarder = forwarderOf(server);
+  const forwarder = makeForwarder(server);
   await ask(forwarder, 'good.example.');
   const bad = await ask(forwarder, 'bad.example.');
   expect(bad).toMatchObject({ kind: 'reply', message: { header: { rcode: code } } });
-  expect(ednsOf(server, 'bad.example.')).toEqual([true]);
+  expect(listEdnsUse(server, 'bad.example.')).toEqual([true]);
 });
 
 it('makes the next server be asked if only such a code comes, and the question fail if no server has another', async () => {
   const bad = await startServer(({ query, send }) => send(coded(query, 16, true)));
   const good = await startServer(({ query, send }) => send(reply(query)));
-  expect(addressesOf(await ask(forwarderOf(bad, good), 'www.example.'))).toEqual(['192.0.2.1']);
-  expect(await ask(forwarderOf(bad, bad), 'www.example.')).toMatchObject({
+  expect(listAddresses(await ask(makeForwarder(bad, good), 'www.example.'))).toEqual(['192.0.2.1']);
+  expect(await ask(makeForwarder(bad, bad), 'www.example.')).toMatchObject({
     kind: 'failed',
     reason: 'unusable',
     detail: `${bad.address}: BADVERS`,
@@ -86,7 +86,7 @@ it('is asked without the options of a client that sends some, if it drops them',
     if (query.edns === undefined) send(reply(query));
   });
   const options = encodePassedOn([{ code: 3, data: Buffer.alloc(0) }]);
-  const answered = await ask(forwarderOf(server), 'www.example.', { options });
-  expect(addressesOf(answered)).toEqual(['192.0.2.1']);
-  expect(ednsOf(server, 'www.example.')).toEqual([true, false]);
+  const answered = await ask(makeForwarder(server), 'www.example.', { options });
+  expect(listAddresses(answered)).toEqual(['192.0.2.1']);
+  expect(listEdnsUse(server, 'www.example.')).toEqual([true, false]);
 });

@@ -61,7 +61,7 @@ async function forwardTo(upstream: LoopbackUpstream, restored = NOTHING_RESTORED
 }
 
 /** How the server was asked for a name, in order. */
-function transportsOf({ queries }: LoopbackUpstream, name: string): readonly Received['over'][] {
+function listTransports({ queries }: LoopbackUpstream, name: string): readonly Received['over'][] {
   return queries.flatMap(({ query, over }) => (query.questions[0]?.name === name ? [over] : []));
 }
 
@@ -118,7 +118,7 @@ it('asks once for equal questions that are under way', async () => {
   await waitUntil('the query', () => held.length > 0);
   for (const send of held.splice(0)) send();
   expect(new Set(await asked)).toEqual(new Set(['message']));
-  expect(transportsOf(upstream, 'a.example.')).toEqual(['stream']);
+  expect(listTransports(upstream, 'a.example.')).toEqual(['stream']);
 });
 
 it('leaves a connection after a minute, since a new one may lead to another server', async () => {
@@ -143,11 +143,11 @@ it('asks over UDP while connections are accepted and nothing is answered on them
   clock.advance(1_000);
   expect(log.records.at(-1)?.message).toContain('does not answer over TCP: asking it over UDP');
   expect(await ask('b.example.')).toBe('message');
-  expect(transportsOf(upstream, 'b.example.')).toEqual(['udp']);
+  expect(listTransports(upstream, 'b.example.')).toEqual(['udp']);
   upstream.react = answer;
   clock.advance(5_000);
   expect(await ask('c.example.')).toBe('message');
   await waitUntil('TCP to be back', () => log.records.at(-1)?.message.includes('over TCP again') === true);
   expect(await ask('d.example.')).toBe('message');
-  expect(transportsOf(upstream, 'd.example.')).toEqual(['stream']);
+  expect(listTransports(upstream, 'd.example.')).toEqual(['stream']);
 });

@@ -47,7 +47,7 @@ export function ask(
 }
 
 /** The addresses of a reply; why there are none, if it failed. */
-export function addressesOf(reply: ForwardReply): readonly string[] {
+export function listAddresses(reply: ForwardReply): readonly string[] {
   if (reply.kind === 'failed') return [reply.reason];
   return reply.message.answers.flatMap(({ data }) => (data.kind === 'A' ? [data.address] : []));
 }

@@ -12,8 +12,8 @@ import type { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
 import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
 import { UdpTransport } from '@portolan/kernel/forward/transport/udp-transport.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { addressesOf, ask, forwarderTo, questionFor } from './forwarder-on-loopback.ts';
-import { addressOf, LoopbackUpstream, type React, reply, replyMessage } from './loopback-upstream.ts';
+import { ask, forwarderTo, listAddresses, questionFor } from './forwarder-on-loopback.ts';
+import { LoopbackUpstream, makeAddressRecord, type React, reply, replyMessage } from './loopback-upstream.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -43,7 +43,7 @@ function lieThenTell(lie: (query: Message) => Uint8Array): React {
   };
 }
 
-const evil = (query: Message): Partial<Message> => ({ answers: [addressOf(query, '203.0.113.66')] });
+const evil = (query: Message): Partial<Message> => ({ answers: [makeAddressRecord(query, '203.0.113.66')] });
 
 describe('a reply is taken only if it answers the query', () => {
   it('not with another id', async () => {
@@ -52,7 +52,7 @@ describe('a reply is taken only if it answers the query', () => {
         reply(query, { ...evil(query), header: { ...replyMessage(query).header, id: query.header.id ^ 1 } }),
       ),
     );
-    expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
     expect(dropped(forwarder)).toEqual({ strange: 1, otherQuestion: 0, otherCase: 0 });
   });
 
@@ -68,7 +68,7 @@ describe('a reply is taken only if it answers the query', () => {
       const { forwarder } = await upstreamThat(
         lieThenTell((query) => reply(query, { ...evil(query), questions: questions(query) })),
       );
-      expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+      expect(listAddresses(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
       const { strange = 0, otherQuestion = 0 } = dropped(forwarder) ?? {};
       expect(strange + otherQuestion).toBe(1);
     }
@@ -79,7 +79,7 @@ describe('a reply is taken only if it answers the query', () => {
       if (query.edns === undefined) send(reply(query));
       else send(Uint8Array.of(query.header.id >> 8, query.header.id, 0x80, 1, 0, 0, 0, 0, 0, 0, 0, 0));
     });
-    expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
     expect(upstream.queries.length).toBe(2);
   });
 
@@ -92,7 +92,7 @@ describe('a reply is taken only if it answers the query', () => {
     ];
     for (const lie of broken) {
       const { forwarder } = await upstreamThat(lieThenTell(lie));
-      expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+      expect(listAddresses(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
       expect(dropped(forwarder)?.strange).toBe(1);
     }
   });
@@ -111,7 +111,7 @@ describe('a reply is taken only if it answers the query', () => {
         neighbour.send(lie, port, '127.0.0.1', () => setTimeout(() => send(reply(query)), 20)),
       );
     });
-    expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
     // The kernel drops them before we see them.
     expect(dropped(forwarder)).toEqual({ strange: 0, otherQuestion: 0, otherCase: 0 });
   });
@@ -123,7 +123,7 @@ describe('a reply is taken only if it answers the query', () => {
       send(reply(query));
       send(reply(query, evil(query)));
     }, plan);
-    expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
     await waitUntil('the second reply is dropped', () => dropped(forwarder)?.strange === 1);
   });
 
@@ -132,7 +132,7 @@ describe('a reply is taken only if it answers the query', () => {
       const questions = query.questions.map((question) => ({ ...question, name: parseName('wWw.ExAmPlE.') }));
       send(reply(query, { questions }));
     });
-    expect(addressesOf(await ask(forwarder, 'WWW.example.'))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, 'WWW.example.'))).toEqual(['192.0.2.1']);
   });
 
   it('and a stranger with all ids of the world finds nothing open', async () => {
@@ -141,7 +141,7 @@ describe('a reply is taken only if it answers the query', () => {
     const port = upstream.queries[0]?.port ?? 0;
     for (let id = 0; id < 2000; id += 1)
       upstream.udp.send(Uint8Array.of(id >> 8, id, 0x80, 0), port, '127.0.0.1');
-    expect(addressesOf(await ask(forwarder, 'two.example.'))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, 'two.example.'))).toEqual(['192.0.2.1']);
   });
 });
 
@@ -158,7 +158,7 @@ describe('a socket that a forger has found', () => {
         );
       send(reply(query, evil(query)));
     });
-    expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
     expect(upstream.queries.map(({ over }) => over)).toEqual(['udp', 'stream']);
   });
 });
@@ -188,18 +188,18 @@ describe('ports and ids cannot be foreseen', () => {
           failed: (code) => reject(new Error(code)),
         });
       });
-    const portsOf = (from: number) => new Set(upstream.queries.slice(from).map(({ port }) => port)).size;
+    const countPorts = (from: number) => new Set(upstream.queries.slice(from).map(({ port }) => port)).size;
     for (let index = 0; index < 500; index += 1) {
       clock.advance(20);
       await sendQuery(index);
     }
     // The system draws them anew each time: a few come twice.
-    expect(portsOf(0)).toBeGreaterThan(480);
+    expect(countPorts(0)).toBeGreaterThan(480);
     for (let index = 0; index < 1000; index += 1) {
       clock.advance(1);
       await sendQuery(index);
     }
-    expect(portsOf(1100)).toBeLessThanOrEqual(16);
+    expect(countPorts(1100)).toBeLessThanOrEqual(16);
   });
 
   it('uses many ports and no id twice in sight', async () => {
@@ -226,7 +226,7 @@ describe('what does not belong to the question', () => {
     const { forwarder } = await upstreamThat(({ query, send }) =>
       send(
         reply(query, {
-          answers: [extra('bank.example.', '203.0.113.66'), addressOf(query, '192.0.2.1')],
+          answers: [extra('bank.example.', '203.0.113.66'), makeAddressRecord(query, '192.0.2.1')],
           authorities: [
             {
               name: parseName('com.'),
@@ -240,7 +240,7 @@ describe('what does not belong to the question', () => {
       ),
     );
     const result = await ask(forwarder, 'www.example.');
-    expect(addressesOf(result)).toEqual(['192.0.2.1']);
+    expect(listAddresses(result)).toEqual(['192.0.2.1']);
     expect(result.kind === 'reply' && [result.message.authorities, result.message.additionals]).toEqual([
       [],
       [],
@@ -274,7 +274,7 @@ describe('malformed replies', () => {
       () => good.stop(),
       () => forwarder.stop(),
     );
-    expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
     expect(forwarder.statistics().upstreams[0]?.networkErrors).toBe(1);
   });
 

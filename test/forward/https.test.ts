@@ -47,7 +47,7 @@ async function serve(
   const heard: Heard[] = [];
   let connections = 0;
   const server: Server = createServer(readTlsFixture('server'), async (request, response) => {
-    const query = decodeMessage(await octetsOf(request));
+    const query = decodeMessage(await readQueryOctets(request));
     heard.push({ method: request.method, type: request.headers['content-type'], query });
     if (spoil(heard.length, response)) return;
     response.writeHead(status, { 'content-type': 'application/dns-message' });
@@ -64,7 +64,7 @@ async function serve(
   return { port: (server.address() as AddressInfo).port, heard, connections: () => connections };
 }
 
-async function octetsOf(request: IncomingMessage): Promise<Uint8Array> {
+async function readQueryOctets(request: IncomingMessage): Promise<Uint8Array> {
   const inPath = new URL(request.url ?? '', 'https://server').searchParams.get('dns');
   if (inPath !== null) return Buffer.from(inPath, 'base64url');
   const chunks: Uint8Array[] = [];

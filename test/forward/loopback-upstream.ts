@@ -117,11 +117,11 @@ export function reply(query: Message, changes: Partial<Message> = {}): Uint8Arra
 
 export function replyMessage(query: Message, changes: Partial<Message> = {}): Message {
   const header = { ...query.header, response: true, recursionAvailable: true };
-  return { ...query, header, answers: [addressOf(query, '192.0.2.1')], ...changes };
+  return { ...query, header, answers: [makeAddressRecord(query, '192.0.2.1')], ...changes };
 }
 
 /** An address record of the name that was asked for. */
-export function addressOf(query: Message, address: string): ResourceRecord {
+export function makeAddressRecord(query: Message, address: string): ResourceRecord {
   const name = query.questions[0]?.name;
   if (name === undefined) throw new Error('a query without a question');
   return { name, class: 1, ttl: 60, data: { kind: 'A', address } };

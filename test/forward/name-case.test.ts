@@ -4,8 +4,14 @@
 import { parseName } from '@portolan/dns/name.ts';
 import type { Message } from '@portolan/dns/types.ts';
 import { afterEach, expect, it } from 'vitest';
-import { addressesOf, ask, forwarderTo } from './forwarder-on-loopback.ts';
-import { addressOf, LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
+import { ask, forwarderTo, listAddresses } from './forwarder-on-loopback.ts';
+import {
+  LoopbackUpstream,
+  makeAddressRecord,
+  type React,
+  type Received,
+  reply,
+} from './loopback-upstream.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -25,7 +31,7 @@ async function upstreamThat(react: React) {
 const nameIn = ({ query }: Received): string => String(query.questions[0]?.name);
 
 /** So many letters that their random case is never that of all lower letters. */
-const nameOf = (number: number) => `the-case-of-these-many-letters-is-never-guessed-${number}.example.`;
+const makeName = (number: number) => `the-case-of-these-many-letters-is-never-guessed-${number}.example.`;
 
 /** As servers do that fold names before they answer. */
 const inLowerCase = (query: Message): Message => ({
@@ -40,7 +46,7 @@ it('a server that repeats the case is sent another one each time, and no client 
   const { upstream, forwarder } = await upstreamThat(({ query, send }) => send(reply(query)));
   for (let turn = 0; turn < 20; turn += 1) {
     const answer = await ask(forwarder, `Name-${turn}.Example.Com.`);
-    expect(addressesOf(answer)).toEqual(['192.0.2.1']);
+    expect(listAddresses(answer)).toEqual(['192.0.2.1']);
     if (answer.kind === 'failed') throw new Error(answer.reason);
     expect(answer.message.answers[0]?.name).toBe(`name-${turn}.example.com.`);
   }
@@ -52,7 +58,7 @@ it('a server that repeats the case is sent another one each time, and no client 
 it('a server that does not is asked over TCP for three names, and then by plain names', async () => {
   const { upstream, forwarder } = await upstreamThat(({ query, send }) => send(reply(inLowerCase(query))));
   for (let turn = 0; turn < 6; turn += 1)
-    expect(addressesOf(await ask(forwarder, nameOf(turn)))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, makeName(turn)))).toEqual(['192.0.2.1']);
   expect(upstream.queries.map(({ over }) => over)).toEqual([
     'udp',
     'stream',
@@ -64,7 +70,7 @@ it('a server that does not is asked over TCP for three names, and then by plain 
     'udp',
     'udp',
   ]);
-  expect(upstream.queries.slice(-3).map(nameIn)).toEqual([3, 4, 5].map(nameOf));
+  expect(upstream.queries.slice(-3).map(nameIn)).toEqual([3, 4, 5].map(makeName));
   expect(forwarder.statistics().upstreams[0]?.dropped).toEqual({
     strange: 0,
     otherQuestion: 0,
@@ -75,14 +81,14 @@ it('a server that does not is asked over TCP for three names, and then by plain 
 
 it('a forger who has guessed port and id, but not the case, is not believed', async () => {
   const forge = (query: Message) =>
-    reply(inLowerCase(query), { answers: [addressOf(inLowerCase(query), '203.0.113.66')] });
+    reply(inLowerCase(query), { answers: [makeAddressRecord(inLowerCase(query), '203.0.113.66')] });
   let names = 0;
   const { upstream, forwarder } = await upstreamThat(({ query, over, send }) => {
     if (over === 'udp' && names % 2 === 0) send(forge(query));
     send(reply(query));
   });
   for (names = 0; names < 20; names += 1)
-    expect(addressesOf(await ask(forwarder, nameOf(names)))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, makeName(names)))).toEqual(['192.0.2.1']);
   // It never learns from him to send plain names: the server's own replies are between his.
   expect(upstream.queries.filter(({ over }) => over === 'stream')).toHaveLength(10);
 });

@@ -7,7 +7,7 @@ import { frame } from '@portolan/dns/frames.ts';
 import { DEFAULT_FORWARD_PLAN } from '@portolan/kernel/forward/forward-plan.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
-import { addressesOf, ask, forwarderTo } from './forwarder-on-loopback.ts';
+import { ask, forwarderTo, listAddresses } from './forwarder-on-loopback.ts';
 import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 
 type Connection = NonNullable<Received['connection']>;
@@ -104,7 +104,7 @@ async function start(react: React, { scheme, name, server, plan }: typeof TCP | 
   const askRound = async (round: number) => {
     const names = Array.from({ length: NAMES }, (_, index) => `n${index}.r${round}.example.`);
     const replies = await Promise.all(names.map((each) => ask(forwarder, each)));
-    expect(replies.flatMap(addressesOf)).toEqual(names.map(() => '192.0.2.1'));
+    expect(replies.flatMap(listAddresses)).toEqual(names.map(() => '192.0.2.1'));
   };
   return { upstream, forwarder, askRound };
 }
@@ -137,7 +137,7 @@ it('keeps to the connections that a server accepts', async () => {
     serve(socket);
   };
   // One works when the others are refused.
-  expect(addressesOf(await ask(forwarder, 'first.example.'))).toEqual(['192.0.2.1']);
+  expect(listAddresses(await ask(forwarder, 'first.example.'))).toEqual(['192.0.2.1']);
   for (let round = 0; round < ROUNDS; round += 1) await askRound(round);
   expect(forwarder.statistics().upstreams[0]).toMatchObject({ timeouts: 0, networkErrors: 0 });
 });
@@ -157,7 +157,7 @@ it('has 64 connections at most, and one for copies, and the other queries wait',
   };
   const names = Array.from({ length: 300 }, (_, index) => `n${index}.example.`);
   const replies = await Promise.all(names.map((name) => ask(forwarder, name)));
-  expect(replies.flatMap(addressesOf)).toEqual(names.map(() => '192.0.2.1'));
+  expect(replies.flatMap(listAddresses)).toEqual(names.map(() => '192.0.2.1'));
   // Those that the server has not yet seen closed.
   expect(most).toBeLessThanOrEqual(2 * 64 + 1);
   expect(forwarder.statistics().upstreams[0]).toMatchObject({ timeouts: 0, networkErrors: 0 });
@@ -191,10 +191,10 @@ it('asks again only a few times where each connection is closed', async () => {
   const timing = { ...DEFAULT_FORWARD_PLAN.timing, deadline: 1000 };
   const short = forwarderTo([`tcp://${upstream.address}`], { timing });
   onTestFinished(() => short.stop());
-  expect(addressesOf(await ask(short, 'two.example.'))).toEqual(['network']);
+  expect(listAddresses(await ask(short, 'two.example.'))).toEqual(['network']);
   expect(upstream.connections).toBeLessThan(100);
   forwarder.stop();
-  expect(addressesOf(await asked)).toEqual(['stopped']);
+  expect(listAddresses(await asked)).toEqual(['stopped']);
 });
 
 it('learns no bound from connections that it closes itself, for what the server sends', async () => {

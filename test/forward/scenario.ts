@@ -20,7 +20,7 @@
  * `truncates in 5`. Commas are for the reader.
  */
 import { readFileSync } from 'node:fs';
-import { rcodeName, typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseType, rcodeName } from '@portolan/dns/mnemonics.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, RCODE } from '@portolan/dns/types.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
@@ -123,7 +123,7 @@ class Scenario {
       retry: values.get('retry') === 'client' ? { ...retry, trigger: 'client', scope: 'all' } : retry,
       timing: { ...timing, deadline: number('deadline', timing.deadline) },
       loopDetection: flag('loops', loopDetection),
-      tryNextOn: values.has('next-on') ? [rcodeOf(values.get('next-on') ?? '')] : tryNextOn,
+      tryNextOn: values.has('next-on') ? [parseRcode(values.get('next-on') ?? '')] : tryNextOn,
       limits: {
         inFlight: number('in-flight', limits.inFlight),
         perClient: number('per-client', limits.perClient),
@@ -171,7 +171,7 @@ class Scenario {
           expect(this.#server(name).probed, place).toBe(Number(count));
         return;
       case 'state':
-        expect(this.#stateOf(subject), place).toBe(rest[0]);
+        expect(this.#findState(subject), place).toBe(rest[0]);
         return;
       case 'counts':
         for (const [name, count] of pairs(words))
@@ -188,7 +188,7 @@ class Scenario {
     const by = rest.indexOf('by');
     const question = {
       name: parseName(name),
-      type: typeOf(type) ?? 0,
+      type: parseType(type) ?? 0,
       class: CLASS.IN,
       dnssecOk: rest.includes('do'),
       checkingDisabled: rest.includes('cd'),
@@ -212,7 +212,7 @@ class Scenario {
     return `got ${rcodeName(reply.message.header.rcode)} from ${server} ${time}`;
   }
 
-  #stateOf(name: string): string | undefined {
+  #findState(name: string): string | undefined {
     const text = `${addressOfServer(name)}:53`;
     return this.#running.statistics().upstreams.find(({ upstream }) => upstream === text)?.state.kind;
   }
@@ -232,7 +232,7 @@ function* pairs(words: readonly string[]): Iterable<[string, string]> {
     yield [words[index] ?? '', words[index + 1] ?? ''];
 }
 
-function rcodeOf(name: string): number {
+function parseRcode(name: string): number {
   const rcode = Object.entries(RCODE).find(([known]) => known === name)?.[1];
   if (rcode === undefined) throw new Error(`no response code: ${name}`);
   return rcode;
@@ -244,7 +244,7 @@ function parseBehaviour([kind = '', ...words]: readonly string[], place: string)
     case 'silent':
       return { kind };
     case 'answers':
-      return { kind, rcode: rcodeOf(words[0] ?? ''), after };
+      return { kind, rcode: parseRcode(words[0] ?? ''), after };
     case 'loses':
       return { kind, but: Number(words[2]), after };
     case 'unreachable':

@@ -11,7 +11,7 @@ import {
   type QuerySocketOptions,
 } from '@portolan/kernel/socket/query-socket.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { addressesOf, ask, forwarderTo, planFor } from './forwarder-on-loopback.ts';
+import { ask, forwarderTo, listAddresses, planFor } from './forwarder-on-loopback.ts';
 import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -44,7 +44,7 @@ async function closedPort(): Promise<string> {
 const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}.example.`);
 const answered = async (forwarder: Forwarder, count: number) => {
   const replies = await Promise.all(names(count).map((name) => ask(forwarder, name)));
-  return replies.filter((each) => addressesOf(each)[0] === '192.0.2.1').length;
+  return replies.filter((each) => listAddresses(each)[0] === '192.0.2.1').length;
 };
 
 describe('over real sockets', () => {
@@ -72,7 +72,7 @@ describe('over real sockets', () => {
     const timing = { ...DEFAULT_FORWARD_PLAN.timing, deadline: 1100 };
     const forwarder = forward([await closedPort(), await closedPort()], { timing });
     const reply = await ask(forwarder, 'www.example.');
-    expect(addressesOf(reply)).toEqual(['network']);
+    expect(listAddresses(reply)).toEqual(['network']);
     // Each server once, however often it was asked.
     expect(reply.kind === 'failed' && reply.detail.split('; ')).toHaveLength(2);
     for (const { sent } of forwarder.statistics().upstreams) expect(sent).toBeGreaterThan(1);
@@ -85,7 +85,7 @@ describe('over real sockets', () => {
     const reply = ask(forward([address]), 'www.example.');
     const restarted = await LoopbackUpstream.start(answer, undefined, port);
     cleanups.push(() => restarted.stop());
-    expect(addressesOf(await reply)).toEqual(['192.0.2.1']);
+    expect(listAddresses(await reply)).toEqual(['192.0.2.1']);
   });
 
   it('a third of all packets lost loses no answer', async () => {
@@ -174,9 +174,9 @@ describe('a change of the plan', () => {
     const under = ask(forwarder, 'www.example.');
     await waitUntil('the query is there', () => held.length > 0);
     forwarder.change(planFor([next.address]));
-    expect(addressesOf(await ask(forwarder, 'new.example.'))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, 'new.example.'))).toEqual(['192.0.2.1']);
     for (const received of held) answer(received);
-    expect(addressesOf(await under)).toEqual(['192.0.2.1']);
+    expect(listAddresses(await under)).toEqual(['192.0.2.1']);
     expect(next.queries.length).toBe(1);
     expect(forwarder.statistics().upstreams.map(({ upstream }) => upstream)).toEqual([next.address]);
   });
@@ -186,8 +186,8 @@ describe('a change of the plan', () => {
     const forwarder = forward([silent.address]);
     const under = ask(forwarder, 'www.example.');
     forwarder.stop();
-    expect(addressesOf(await under)).toEqual(['stopped']);
-    expect(addressesOf(await ask(forwarder, 'two.example.'))).toEqual(['stopped']);
+    expect(listAddresses(await under)).toEqual(['stopped']);
+    expect(listAddresses(await ask(forwarder, 'two.example.'))).toEqual(['stopped']);
   });
 });
 

@@ -7,10 +7,10 @@ import { DEFAULT_FORWARD_PLAN, type ForwardPlan } from '@portolan/kernel/forward
 import type { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
-import { addressesOf, ask, forwarderTo } from './forwarder-on-loopback.ts';
+import { ask, forwarderTo, listAddresses } from './forwarder-on-loopback.ts';
 import {
-  addressOf,
   LoopbackUpstream,
+  makeAddressRecord,
   type React,
   type Received,
   reply,
@@ -52,21 +52,21 @@ describe('TCP', () => {
       const { query, over, send } = received;
       if (over === 'udp') return truncate(received);
       const answers = Array.from({ length: 4000 }, (_, index) =>
-        addressOf(query, `10.1.${index >> 8}.${index & 255}`),
+        makeAddressRecord(query, `10.1.${index >> 8}.${index & 255}`),
       );
       send(reply(query, { answers }));
     });
     const result = await ask(forwarder, 'large.example.');
-    expect(addressesOf(result).length).toBe(4000);
+    expect(listAddresses(result).length).toBe(4000);
     expect(upstream.queries.map(({ over }) => over)).toEqual(['udp', 'stream']);
   });
 
   it('is used for replies larger than what we take, which arrive cut', async () => {
     const { upstream, forwarder } = await start(({ query, send }) => {
-      const answers = Array.from({ length: 200 }, (_, index) => addressOf(query, `10.1.0.${index}`));
+      const answers = Array.from({ length: 200 }, (_, index) => makeAddressRecord(query, `10.1.0.${index}`));
       send(reply(query, { answers }));
     });
-    expect(addressesOf(await ask(forwarder, 'large.example.')).length).toBe(200);
+    expect(listAddresses(await ask(forwarder, 'large.example.')).length).toBe(200);
     expect(upstream.queries.map(({ over }) => over)).toEqual(['udp', 'stream']);
   });
 
@@ -98,11 +98,11 @@ describe('TCP', () => {
 
   it('keeps its connections open and answers in any order on them', async () => {
     const { upstream, forwarder } = await start(answer, { scheme: 'tcp://' });
-    const namesOf = (round: string) =>
+    const makeNames = (round: string) =>
       Array.from({ length: 20 }, (_, index) => `n${index}.${round}.example.`);
     const ports = () => new Set(upstream.queries.slice(-20).map(({ port }) => port));
     for (let round = 0; round === 0 || ports().size > 4; round += 1)
-      await Promise.all(namesOf(`first${round}`).map((name) => ask(forwarder, name)));
+      await Promise.all(makeNames(`first${round}`).map((name) => ask(forwarder, name)));
     const held: Received[] = [];
     upstream.react = (received) => {
       held.push(received);
@@ -110,9 +110,9 @@ describe('TCP', () => {
       for (const { query, send } of held.splice(0).reverse()) send(reply(query));
     };
     for (let round = 0; round < 3; round += 1) {
-      const names = namesOf(`r${round}`);
+      const names = makeNames(`r${round}`);
       const replies = await Promise.all(names.map((name) => ask(forwarder, name)));
-      expect(replies.map(addressesOf)).toEqual(names.map(() => ['192.0.2.1']));
+      expect(replies.map(listAddresses)).toEqual(names.map(() => ['192.0.2.1']));
       for (const [index, result] of replies.entries())
         expect(result.kind === 'reply' && result.message.questions[0]?.name).toBe(names[index]);
       expect(ports().size).toBeLessThanOrEqual(4);
@@ -123,18 +123,18 @@ describe('TCP', () => {
   it('asks once more when the server closes a quiet connection just then', async () => {
     const timing = { ...DEFAULT_FORWARD_PLAN.timing, deadline: 1500 };
     const { upstream, forwarder } = await start(answer, { scheme: 'tcp://', plan: { timing } });
-    expect(addressesOf(await ask(forwarder, 'one.example.'))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, 'one.example.'))).toEqual(['192.0.2.1']);
     let cuts = 0;
     upstream.react = (received) => {
       cuts += 1;
       if (cuts === 1) received.connection?.destroy();
       else answer(received);
     };
-    expect(addressesOf(await ask(forwarder, 'two.example.'))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, 'two.example.'))).toEqual(['192.0.2.1']);
     expect(upstream.connections).toBe(2);
     // But not for ever.
     upstream.react = ({ connection }) => connection?.destroy();
-    expect(addressesOf(await ask(forwarder, 'three.example.'))).toEqual(['network']);
+    expect(listAddresses(await ask(forwarder, 'three.example.'))).toEqual(['network']);
   });
 
   it('is refused where no server listens, after some tries', async () => {
@@ -155,7 +155,7 @@ describe('TCP', () => {
     upstream.react = (received) => {
       if (received.connection !== silent) answer(received);
     };
-    expect(addressesOf(await ask(forwarder, 'two.example.'))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, 'two.example.'))).toEqual(['192.0.2.1']);
     expect(upstream.connections).toBe(2);
     expect(upstream.queries.length).toBe(3);
   });
@@ -183,7 +183,7 @@ describe('TLS', () => {
       plan: TRUST,
     });
     for (const name of ['one.example.', 'two.example.', 'three.example.'])
-      expect(addressesOf(await ask(forwarder, name))).toEqual(['192.0.2.1']);
+      expect(listAddresses(await ask(forwarder, name))).toEqual(['192.0.2.1']);
     expect(upstream.connections).toBe(1);
     expect(forwarder.statistics().upstreams[0]?.upstream).toBe(`tls://${upstream.address}#localhost`);
   });
@@ -197,13 +197,13 @@ describe('TLS', () => {
     await ask(forwarder, 'one.example.');
     upstream.cut();
     await waitUntil('the next connection is a new one', () => upstream.connections === 1);
-    expect(addressesOf(await ask(forwarder, 'two.example.'))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, 'two.example.'))).toEqual(['192.0.2.1']);
     expect([upstream.connections, upstream.resumed]).toEqual([2, 1]);
   });
 
   it('takes the certificate for the address itself where no name is given', async () => {
     const { forwarder } = await start(answer, { scheme: 'tls://', plan: TRUST });
-    expect(addressesOf(await ask(forwarder, 'one.example.'))).toEqual(['192.0.2.1']);
+    expect(listAddresses(await ask(forwarder, 'one.example.'))).toEqual(['192.0.2.1']);
   });
 
   it('asks no server whose certificate is for another name, or from no trusted authority', async () => {
@@ -212,7 +212,7 @@ describe('TLS', () => {
     expect(result.kind === 'failed' && result.detail).toContain('not dns.example');
     expect(other.upstream.queries).toEqual([]);
     const untrusted = await start(answer, { scheme: 'tls://', name: '#localhost' });
-    expect(addressesOf(await ask(untrusted.forwarder, 'one.example.'))).toEqual(['network']);
+    expect(listAddresses(await ask(untrusted.forwarder, 'one.example.'))).toEqual(['network']);
     expect(untrusted.upstream.queries).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * The recorded answers of CoreDNS and kube-dns, question by question, from both the plain chain and the table.
  */
-import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseType } from '@portolan/dns/mnemonics.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { type Message, RCODE } from '@portolan/dns/types.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
@@ -16,7 +16,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { goldenObjects } from './golden-objects.ts';
 import { KNOWN_DIFFERENCES, type KnownDifference } from './known-differences.ts';
 import {
-  differenceOf,
+  findAnswerDifferences,
   type RecordedAnswer,
   readQuestions,
   readRecorded,
@@ -25,7 +25,7 @@ import {
 
 const DIALECTS = ['coredns', 'kube-dns'] as const;
 
-function knownDifferenceOf(recorded: RecordedAnswer, dialect: DialectName): KnownDifference | undefined {
+function findKnownDifference(recorded: RecordedAnswer, dialect: DialectName): KnownDifference | undefined {
   const { name, type } = recorded;
   return KNOWN_DIFFERENCES.find(
     ({ dialects, isAbout }) => dialects.includes(dialect) && isAbout(name.toLowerCase(), type, recorded),
@@ -56,20 +56,20 @@ const refusingUpstream: Handler = {
   handle: (query, next) => (REVERSE_NAMES.includes(query.key, query.question.type) ? REFUSED : next(query)),
 };
 
-const asked = ({ name, type }: RecordedAnswer) => question(name, typeOf(type) ?? 0);
+const asked = ({ name, type }: RecordedAnswer) => question(name, parseType(type) ?? 0);
 
 describe.each(DIALECTS)('recorded answers of %s', (dialect) => {
   const recorded = readRecorded(dialect);
   const cluster = new AskableCluster(dialect, {}, dialect === 'coredns' ? [refusingUpstream] : []);
   const rightAnswers = recorded.map((answer) => {
-    const difference = knownDifferenceOf(answer, dialect);
+    const difference = findKnownDifference(answer, dialect);
     return difference === undefined ? answer : difference.right(answer, dialect);
   });
 
   const differenceFromRight = (index: number, message: Message) => {
     const right = rightAnswers[index];
     if (right === undefined) return { name: 'an answer that was not recorded' };
-    const difference = differenceOf(right, recordMessage(message));
+    const difference = findAnswerDifferences(right, recordMessage(message));
     return Object.keys(difference).length === 0
       ? undefined
       : { ...difference, asked: `${right.name} ${right.type}` };
@@ -98,10 +98,10 @@ describe.each(DIALECTS)('recorded answers of %s', (dialect) => {
   it.each(KNOWN_DIFFERENCES.filter(({ dialects }) => dialects.includes(dialect)))(
     'differ from ours where they must, by $deviation: $shows',
     (difference) => {
-      const concerned = recorded.filter((answer) => knownDifferenceOf(answer, dialect) === difference);
+      const concerned = recorded.filter((answer) => findKnownDifference(answer, dialect) === difference);
       expect(concerned.length).toBeGreaterThan(0);
       for (const answer of concerned)
-        expect(differenceOf(answer, difference.right(answer, dialect))).not.toEqual({});
+        expect(findAnswerDifferences(answer, difference.right(answer, dialect))).not.toEqual({});
     },
   );
 });

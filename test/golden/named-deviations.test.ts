@@ -1,7 +1,7 @@
 /**
  * Comparisons of two servers name each difference from the recorded answers by the row of the documentation that it falls under.
  */
-import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseType } from '@portolan/dns/mnemonics.ts';
 import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import { type DescribedReply, describeReply } from '@portolan/ops/compare/described-reply.ts';
 import { judgeMessages, maskOwn } from '@portolan/ops/compare/judge-replies.ts';
@@ -51,7 +51,7 @@ describe.each(['coredns', 'kube-dns'] as const)('differences from the recorded a
     const names = new Set<string>();
     for (const recorded of readRecorded(dialect)) {
       if (isPassedOn(recorded)) continue;
-      const asked = question(recorded.name, typeOf(recorded.type) ?? 0);
+      const asked = question(recorded.name, parseType(recorded.type) ?? 0);
       const ours = inLowerCase(maskOwn(describeReply(await cluster.askChain(asked))));
       const theirs = inLowerCase(maskOwn(describeRecorded(recorded, ours)));
       const verdict = judgeMessages(asked, [theirs, ours], ['recorded', 'ours'], findDeviation);

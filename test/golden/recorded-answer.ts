@@ -62,7 +62,7 @@ function withoutClass(line: string): string {
 }
 
 /** How two answers differ: the parts of each that do. Empty: they say the same. */
-export function differenceOf(
+export function findAnswerDifferences(
   expected: RecordedAnswer,
   got: RecordedAnswer,
 ): Readonly<Record<string, unknown>> {

@@ -16,7 +16,7 @@ import type { ImageLayers } from '@portolan/ops/image/image-layers.ts';
 import { writeOciArchive } from '@portolan/ops/image/oci-archive.ts';
 import { planFromImageFlags } from '@portolan/ops/image/settings/image-flags.ts';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { containersOf, readDeployment } from '../deploy/manifests.ts';
+import { readContainers, readDeployment } from '../deploy/manifests.ts';
 import { afterFile } from '../support/after-file.ts';
 import { describeWhere, hasTool } from '../support/tools.ts';
 import { definePods } from './image-pods.ts';
@@ -65,7 +65,7 @@ async function buildHere(): Promise<string> {
   return file;
 }
 
-async function digestOf(file: string): Promise<string> {
+async function computeDigest(file: string): Promise<string> {
   return `sha256:${createHash('sha256')
     .update(await readFile(file))
     .digest('hex')}`;
@@ -84,7 +84,7 @@ async function unpack(root: string) {
   const config = await readBlob(manifest.config.digest);
   for (const [at, { digest, size }] of (manifest.layers as readonly Descriptor[]).entries()) {
     expect((await stat(blob(digest))).size).toBe(size);
-    expect(await digestOf(blob(digest))).toBe(digest);
+    expect(await computeDigest(blob(digest))).toBe(digest);
     const { stdout } = await run('sh', ['-c', `gzip -dc "$1" | sha256sum`, 'sh', blob(digest)]);
     expect(`sha256:${stdout.slice(0, 64)}`).toBe(config.rootfs.diff_ids[at]);
     await run('tar', ['--extract', '--gzip', '--file', blob(digest), '--directory', root]);
@@ -93,10 +93,10 @@ async function unpack(root: string) {
 }
 
 /** What runc is asked for, from the manifest and the image. */
-function bundleOf(root: string, image: { Entrypoint: readonly string[]; Env: readonly string[] }) {
+function makeBundle(root: string, image: { Entrypoint: readonly string[]; Env: readonly string[] }) {
   const pod = (readDeployment('one') as unknown as { spec: { template: { spec: PodSpec } } }).spec.template
     .spec;
-  const [container] = containersOf('one') as unknown as readonly {
+  const [container] = readContainers('one') as unknown as readonly {
     securityContext: SecurityContext;
     resources: Resources;
   }[];
@@ -171,7 +171,7 @@ describeWhere(mayRun, `root and ${TOOLS.join(', ')}`, 'the archive of an image',
       const file = join(folder.path, 'program.tar');
       const command = ['dist/portolan.js', 'image', '--output', file];
       const { stdout: output } = await run(process.execPath, command);
-      expect(await digestOf(file)).toBe(await digestOf(archive));
+      expect(await computeDigest(file)).toBe(await computeDigest(archive));
       const [, bytes = '', compressed = ''] = /([\d.]+) MB +([\d.]+) MB +in all/.exec(output) ?? [];
       console.info(`the main image: ${bytes} MB unpacked, ${compressed} MB compressed`);
       expect(Number(bytes) * 1_000_000).toBeLessThan(MAX_BYTES);
@@ -186,7 +186,7 @@ describeWhere(mayRun, `root and ${TOOLS.join(', ')}`, 'the archive of an image',
     const { config, architecture } = await unpack(root);
     expect(architecture).toBe(process.arch === 'x64' ? 'amd64' : 'arm64');
     expect(config.User).toBe('65532:65532');
-    await writeFile(join(folder.path, 'config.json'), JSON.stringify(bundleOf(root, config)));
+    await writeFile(join(folder.path, 'config.json'), JSON.stringify(makeBundle(root, config)));
     const pid = await start(folder.path, `portolan-test-${process.pid}`);
     await run('nsenter', [`--target=${pid}`, '--net', 'ip', 'link', 'set', 'lo', 'up']);
     expect(await ask(pid, 'cart.shop.svc.cluster.local')).toBe('10.96.20.10');

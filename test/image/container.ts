@@ -84,7 +84,7 @@ export class Container {
 
   /** Starts the entry of an image with the arguments of a manifest. */
   constructor(launcher: string, image: Image, words: readonly string[], options: ContainerOptions) {
-    this.#launch = commandOf(launcher, image, options);
+    this.#launch = makeCommand(launcher, image, options);
     const mode = options.readOnlyRootFilesystem === true ? 'ro' : 'rw';
     const volumes = Object.entries(options.volumes ?? {}).flat();
     const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child'];
@@ -170,7 +170,7 @@ export class Container {
 }
 
 /** The command that becomes a program of the image with these rights; the environment is the container's, with HOME as runc sets it. */
-function commandOf(
+function makeCommand(
   launcher: string,
   image: Image,
   { capabilities, allowPrivilegeEscalation = true, runAsUser, environment = {} }: ContainerOptions,

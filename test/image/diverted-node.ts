@@ -112,12 +112,12 @@ export class DivertedNode {
 
 /** The process of Node.js that shares the processes of the container. */
 function findServer(first: number): number {
-  const namespaceOf = (pid: number | string) => readlinkSync(`/proc/${pid}/ns/pid`);
+  const readPidNamespace = (pid: number | string) => readlinkSync(`/proc/${pid}/ns/pid`);
   const found = readdirSync('/proc').find((name) => {
     if (!/^\d+$/.test(name)) return false;
     try {
       return (
-        namespaceOf(name) === namespaceOf(first) &&
+        readPidNamespace(name) === readPidNamespace(first) &&
         readlinkSync(`/proc/${name}/exe`).endsWith('/node') &&
         readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('-localip')
       );

@@ -12,7 +12,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { readLayout } from '../deploy/manifests.ts';
 import { ORIGINALS } from '../originals/cases.ts';
-import { manifestOf, type OriginalManifest, readOriginal, targetOf } from '../originals/original.ts';
+import { findImageTarget, type OriginalManifest, readOriginal, toManifest } from '../originals/original.ts';
 import { NAME_SERVER, OriginalPod } from '../originals/original-pod.ts';
 import { type ManifestCase, type OriginalsSetting, tryManifest } from '../originals/try-original.ts';
 import { bundleDouble } from '../support/double-process.ts';
@@ -32,7 +32,7 @@ const ASKS = [
   ['outside.example.', OUTSIDE],
 ] as const;
 
-const ofLayout = (layout: Layout): OriginalManifest => manifestOf([...readLayout(layout)] as never, layout);
+const ofLayout = (layout: Layout): OriginalManifest => toManifest([...readLayout(layout)] as never, layout);
 
 function ofOriginal(id: string): ManifestCase {
   const original = ORIGINALS.find((each) => each.id === id);
@@ -76,7 +76,7 @@ export function definePods(setting: () => PodsSetting): void {
       await cp(tlsFixturePath('authority.crt'), `${folder.path}/account/ca.crt`);
       originals = {
         folder,
-        imageOf: (target) => unpackImage(layers, target, `${folder.path}/targets/${target}`),
+        loadImage: (target) => unpackImage(layers, target, `${folder.path}/targets/${target}`),
         account: `${folder.path}/account`,
         apiServer: fileURLToPath(await bundleDouble()),
       };
@@ -88,7 +88,7 @@ export function definePods(setting: () => PodsSetting): void {
       const containers = [...PODS.map(({ manifest }) => manifest), NODE_CACHE].flatMap(
         ({ spec }) => spec.containers,
       );
-      const targets = containers.map(targetOf).filter((target) => target !== undefined);
+      const targets = containers.map(findImageTarget).filter((target) => target !== undefined);
       expect(new Set(targets)).toEqual(new Set(IMAGE_TARGETS));
     });
 
@@ -104,13 +104,13 @@ export function definePods(setting: () => PodsSetting): void {
     it(
       "of a node's cache diverts the packets of another pod, and answers them",
       async () => {
-        const { folder, imageOf, account, apiServer } = originals;
+        const { folder, loadImage, account, apiServer } = originals;
         await mkdir(`${folder.path}/node`);
         const pod = await OriginalPod.start({
           folder: `${folder.path}/node`,
           id: `portolan-test-${process.pid}-node`,
           memory: {},
-          imageOf,
+          loadImage,
           account,
           manifest: NODE_CACHE,
           apiServer: [process.execPath, apiServer, '--tls'],
@@ -121,7 +121,7 @@ export function definePods(setting: () => PodsSetting): void {
           await pod.passesProbes();
           await node.hasRules();
           // The nft of the image warns that it knows no terminal, which is no failure.
-          expect(pod.outputOf('node-cache')).not.toContain('nft -i: Cannot read termcap database');
+          expect(pod.readOutput('node-cache')).not.toContain('nft -i: Cannot read termcap database');
           for (const place of node.places) expect(await node.ask(place, 'outside.example.')).toBe(OUTSIDE);
           // Nobody else can answer now: the Service leads there too.
           await pod.connect(false);

@@ -11,7 +11,7 @@ import { makeTemporaryFolder, type TemporaryFolder } from '@portolan/kernel/base
 import type { ImageLayers } from '@portolan/ops/image/image-layers.ts';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
-import { type Container as ContainerManifest, containersOf, readDeployment } from '../deploy/manifests.ts';
+import { type Container as ContainerManifest, readContainers, readDeployment } from '../deploy/manifests.ts';
 import { ORIGINALS } from '../originals/cases.ts';
 import { OriginalResults } from '../originals/results.ts';
 import { tryOriginal } from '../originals/try-original.ts';
@@ -270,7 +270,7 @@ describeWhere(mayRunContainers, `root, ${NAMESPACES.join(' ')} and ${TOOLS.join(
     async (_title, original) => {
       const used = await tryOriginal(original, {
         folder,
-        imageOf: (target) => unpackImage(layers, target, `${folder.path}/images/targets/${target}`),
+        loadImage: (target) => unpackImage(layers, target, `${folder.path}/images/targets/${target}`),
         account: `${folder.path}/account`,
         apiServer: fileURLToPath(apiServer),
       });
@@ -280,7 +280,7 @@ describeWhere(mayRunContainers, `root, ${NAMESPACES.join(' ')} and ${TOOLS.join(
   );
 
   it('portolan answers at port 53 with what our manifests say', async () => {
-    const [manifest] = containersOf('one') as readonly (ContainerManifest & { securityContext: unknown })[];
+    const [manifest] = readContainers('one') as readonly (ContainerManifest & { securityContext: unknown })[];
     expect(manifest?.securityContext).toEqual({
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,

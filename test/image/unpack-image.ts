@@ -29,7 +29,7 @@ export async function makeLayers(folder: string): Promise<ImageLayers> {
 export async function unpackImage(layers: ImageLayers, target: string, root: string): Promise<Image> {
   await mkdir(root, { recursive: true });
   const { dockerfile } = layers;
-  for (const layer of dockerfile.layersOf(target)) await extract(writeTar(layers.entries(layer)), root);
+  for (const layer of dockerfile.listLayers(target)) await extract(writeTar(layers.entries(layer)), root);
   return {
     root,
     entry: JSON.parse(dockerfile.last(target, 'ENTRYPOINT') ?? '[]'),

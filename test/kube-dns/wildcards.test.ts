@@ -33,21 +33,21 @@ function stepDown({ path, node }: Place, label: string): readonly Place[] {
 }
 
 function end(place: Place, label: string): readonly string[] {
-  if (label === ANY) return entriesOf(place);
+  if (label === ANY) return listEntries(place);
   const entry = place.node.Entries[label];
   if (entry !== undefined)
-    return entriesOf({ ...place, node: { ChildNodes: {}, Entries: { [label]: entry } } });
-  return stepDown(place, label).flatMap(entriesOf);
+    return listEntries({ ...place, node: { ChildNodes: {}, Entries: { [label]: entry } } });
+  return stepDown(place, label).flatMap(listEntries);
 }
 
-function entriesOf({ path, node }: Place): readonly string[] {
+function listEntries({ path, node }: Place): readonly string[] {
   return Object.entries(node.Entries).map(([key, { host, port }]) => {
-    const target = parseAddress(host) === undefined ? toKey(parseName(host)) : nameOf([...path, key]);
+    const target = parseAddress(host) === undefined ? toKey(parseName(host)) : formatName([...path, key]);
     return `${port ?? 0} ${target}`;
   });
 }
 
-const nameOf = (path: readonly string[]) => `${path.toReversed().join('.')}.`;
+const formatName = (path: readonly string[]) => `${path.toReversed().join('.')}.`;
 
 /** The paths of all nodes and entries below a node. */
 function* listPaths({ path, node }: Place): Iterable<readonly string[]> {
@@ -82,7 +82,7 @@ describe('questions with wildcards', () => {
   it('find what kube-dns finds', async () => {
     for (const pattern of patterns) {
       const path = pattern.split('.');
-      const { header, answers } = await cluster.askChain(question(nameOf(path), TYPE.SRV));
+      const { header, answers } = await cluster.askChain(question(formatName(path), TYPE.SRV));
       const found = answers.flatMap(({ data }) =>
         data.kind === 'SRV' ? `${data.port} ${toKey(data.target)}` : [],
       );
@@ -93,7 +93,7 @@ describe('questions with wildcards', () => {
         found: expected,
         rcode,
       });
-      const told = cluster.askTable(question(nameOf(path), TYPE.SRV));
+      const told = cluster.askTable(question(formatName(path), TYPE.SRV));
       if (told !== undefined) expect({ pattern, rcode: told.header.rcode }).toEqual({ pattern, rcode });
     }
   });
@@ -102,7 +102,7 @@ describe('questions with wildcards', () => {
     const other = new AskableCluster('coredns');
     other.list(goldenObjects());
     for (const pattern of patterns) {
-      const { header } = await other.askChain(question(nameOf(pattern.split('.')), TYPE.A));
+      const { header } = await other.askChain(question(formatName(pattern.split('.')), TYPE.A));
       expect({ pattern, rcode: header.rcode }).toEqual({ pattern, rcode: RCODE.NXDOMAIN });
     }
   });

@@ -10,7 +10,7 @@ import { readKustomization } from '@portolan/ops/manifests/layout-files.ts';
 import { afterEach, describe, expect, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
-import { findUnused, readRules, userOf } from '../api-server/rbac.ts';
+import { findUnused, formatUser, readRules } from '../api-server/rbac.ts';
 import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';
@@ -223,7 +223,7 @@ describe('beside etcd', () => {
       readKustomization('deploy/skydns').map(({ text }) => text),
       account,
     );
-    const user = userOf(account);
+    const user = formatUser(account);
     const double = await ApiServerDouble.start({
       access: { tokens: { secret: user }, rules: { [user]: rules } },
       objects: OBJECTS,

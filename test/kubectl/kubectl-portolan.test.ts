@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { NOISE } from '@portolan/kernel/base/testing/path-programs.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { socketOf } from '../support/control.ts';
+import { formatSocketName } from '../support/control.ts';
 import { endAllPrograms, servePortolan } from '../support/portolan.ts';
 
 const PLUGIN = fileURLToPath(new URL('../../deploy/kubectl/kubectl-portolan', import.meta.url));
@@ -89,7 +89,7 @@ it('hands objects that the caller may read to the server', async () => {
   renameSync(join(folder, 'manifests.json'), join(folder, 'served', 'manifests.json'));
   const serving = await servePortolan([`--manifests=${join(folder, 'served')}`, '--upstream=none']);
   await serving.program.heard('cluster listed');
-  socket = socketOf(serving.program, 'serve');
+  socket = formatSocketName(serving.program, 'serve');
   writeKubectl();
   const explained = run('explain', 'db.shop', '--from', 'web/front-0');
   expect([explained.status, explained.stdout]).toEqual([

@@ -9,8 +9,8 @@ import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { startEtcd } from '../etcd/etcd-server.ts';
-import { nameOf, startUpstream } from '../resolver/forwarding-programs.ts';
-import { runToEnd, socketOf } from '../support/control.ts';
+import { makeName, startUpstream } from '../resolver/forwarding-programs.ts';
+import { formatSocketName, runToEnd } from '../support/control.ts';
 import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
 import { canRun, ROLES, startRole } from '../support/roles.ts';
 import { itWhere, itWithTool } from '../support/tools.ts';
@@ -64,7 +64,7 @@ async function makeProbe() {
 }
 
 /** What the kernel says of each thread: 2 for a filter. */
-function filtersOf({ process: { pid } }: Program): ReadonlySet<string> {
+function readSeccompModes({ process: { pid } }: Program): ReadonlySet<string> {
   const tasks = readdirSync(`/proc/${pid}/task`);
   const statuses = tasks.map((task) => readFileSync(`/proc/${pid}/task/${task}/status`, 'utf8'));
   return new Set(statuses.map((status) => /^Seccomp:\s+(\d)/m.exec(status)?.[1] ?? ''));
@@ -94,13 +94,13 @@ describe('at the end of its start', () => {
           probe,
         );
         const runsPrograms = role === 'node-cache';
-        expect(filtersOf(program)).toEqual(new Set([runsPrograms ? '0' : '2']));
+        expect(readSeccompModes(program)).toEqual(new Set([runsPrograms ? '0' : '2']));
         expect(await probe.ask(program)).toEqual(runsPrograms ? FREE : CONFINED);
-        expect(await askShort(server, nameOf(1), 'A')).toBe('192.0.2.1');
+        expect(await askShort(server, makeName(1), 'A')).toBe('192.0.2.1');
         program.signal(RELOAD[role]);
-        const control = () => runToEnd('control', `--socket=${socketOf(program, role)}`, 'status');
+        const control = () => runToEnd('control', `--socket=${formatSocketName(program, role)}`, 'status');
         expect((await control()).code).toBe(0);
-        expect(await askShort(server, nameOf(2), 'A', { transport: 'tcp' })).toBe('192.0.2.1');
+        expect(await askShort(server, makeName(2), 'A', { transport: 'tcp' })).toBe('192.0.2.1');
       },
     );
 
@@ -116,7 +116,7 @@ describe('at the end of its start', () => {
       '--lameduck=0s',
     ]);
     await program.heard('cluster listed');
-    expect(filtersOf(program)).toEqual(new Set(['2']));
+    expect(readSeccompModes(program)).toEqual(new Set(['2']));
     program.signal('SIGTERM');
     await program.exit;
     expect(readdirSync(folder.path)).toContain('snapshot');
@@ -127,7 +127,7 @@ describe('at the end of its start', () => {
     const probe = await makeProbe();
     const program = runPortolan(['sidecar', ...words], probe);
     await program.heard('started');
-    await waitUntil('the filter', () => filtersOf(program).has('2'));
+    await waitUntil('the filter', () => readSeccompModes(program).has('2'));
     expect(await probe.ask(program)).toEqual(CONFINED);
   });
 
@@ -139,7 +139,7 @@ describe('at the end of its start', () => {
     const words = [`--kube-master-url=${cluster.url}`, `--etcd-server=${url}`, '--healthz-port=0'];
     const program = runPortolan(['kube2sky', ...words], probe);
     await program.heard('started');
-    await waitUntil('the filter', () => filtersOf(program).has('2'));
+    await waitUntil('the filter', () => readSeccompModes(program).has('2'));
     expect(await probe.ask(program)).toEqual(CONFINED);
   });
 });
@@ -149,7 +149,7 @@ describe('programs run on', () => {
     const probe = await makeProbe();
     const environment = { ...probe.environment, PORTOLAN_SECCOMP: 'off' };
     const { program } = await servePortolan(['--example'], { environment });
-    expect(filtersOf(program)).toEqual(new Set(['0']));
+    expect(readSeccompModes(program)).toEqual(new Set(['0']));
     expect(await probe.ask(program)).toEqual(FREE);
   });
 

@@ -6,7 +6,7 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { nameOf, startUpstream } from '../resolver/forwarding-programs.ts';
+import { makeName, startUpstream } from '../resolver/forwarding-programs.ts';
 import { ROLES, type Starting } from '../support/all-roles.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 
@@ -17,7 +17,7 @@ const IDLE = 80;
 const QUESTIONS = 10;
 
 async function isServing(server: Server): Promise<boolean> {
-  return await askShort(server, `${nameOf(QUESTIONS)}.`, 'A', { deadline: 500 }).then(
+  return await askShort(server, `${makeName(QUESTIONS)}.`, 'A', { deadline: 500 }).then(
     (answer) => answer === '192.0.2.1',
     () => false,
   );
@@ -68,7 +68,7 @@ describe.each([...ROLES.keys()])('%s with few descriptors and many idle connecti
     const server: Server = { address: '127.0.0.1', port };
     for (let index = 0; index < QUESTIONS; index += 1) {
       const transport = index % 2 === 0 ? 'udp' : 'tcp';
-      const { header, answers } = await ask(server, `${nameOf(index)}.`, 'A', { transport });
+      const { header, answers } = await ask(server, `${makeName(index)}.`, 'A', { transport });
       expect([header.rcode, answers.length]).toEqual([0, 1]);
     }
     expect(log().split(SHORT)).toHaveLength(2);

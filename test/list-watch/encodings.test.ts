@@ -1,7 +1,7 @@
 /**
  * Recordings of a real API server 1.31 in both encodings give the same objects, events and refusals.
  */
-import { failureOf } from '@portolan/kubernetes/api/list-watch/failure.ts';
+import { toFailure } from '@portolan/kubernetes/api/list-watch/failure.ts';
 import { ListReader } from '@portolan/kubernetes/api/list-watch/list-reader.ts';
 import { readWatchEvent, readWatchFrame } from '@portolan/kubernetes/api/list-watch/watch-event.ts';
 import { trimConfigMap } from '@portolan/kubernetes/objects/trim/trim-config-map.ts';
@@ -50,7 +50,7 @@ function findNamed<Named extends { readonly name: string }>(all: readonly Named[
 const readBoth = (name: string) => findNamed(BOTH, name);
 const readOne = (name: string) => findNamed(ONE, name).response;
 
-const octetsOf = ({ response }: Recorded) => Buffer.from(response.bodyBase64 ?? '', 'base64');
+const decodeBody = ({ response }: Recorded) => Buffer.from(response.bodyBase64 ?? '', 'base64');
 
 describe('lists', () => {
   test.each([
@@ -70,7 +70,7 @@ describe('lists', () => {
     jsonReader.push(Buffer.from(JSON.stringify(json.response.body)));
     const fromProtobuf: unknown[] = [];
     const protobufReader = new ProtobufListReader((item) => fromProtobuf.push(trim(item)));
-    for (const octet of octetsOf(protobuf)) protobufReader.push(Uint8Array.of(octet));
+    for (const octet of decodeBody(protobuf)) protobufReader.push(Uint8Array.of(octet));
     expect(fromProtobuf).toEqual(fromJson);
     expect(fromJson.length > 0).toBe(name !== 'list-empty');
     const { metadata } = protobufReader.finish() as { readonly metadata: object };
@@ -80,7 +80,7 @@ describe('lists', () => {
   test.each(['list-services', 'list-endpointslices'])('%s, with the type before them', (name) => {
     const { json, protobuf } = readBoth(name);
     const body = json.response.body as { readonly kind: string }; // A recorded list.
-    const recorded = octetsOf(protobuf);
+    const recorded = decodeBody(protobuf);
     // The magic, the number of the field, its length, the field.
     const end = 6 + (recorded[5] ?? 0);
     expect(encodeBody(body.kind, { ...body }).subarray(0, end)).toEqual(recorded.subarray(0, end));
@@ -139,8 +139,8 @@ describe('refusals', () => {
   test.each(['error-404-service', 'error-410-list-exact-rv-compacted'])('%s', (name) => {
     const { json, protobuf } = readBoth(name);
     const { status } = json.response;
-    const fromProtobuf = failureOf(status, readObject(octetsOf(protobuf)), undefined, 0);
-    expect(fromProtobuf).toEqual(failureOf(status, json.response.body, undefined, 0));
+    const fromProtobuf = toFailure(status, readObject(decodeBody(protobuf)), undefined, 0);
+    expect(fromProtobuf).toEqual(toFailure(status, json.response.body, undefined, 0));
   });
 
   test.each([
@@ -149,11 +149,11 @@ describe('refusals', () => {
     ['error-504-timeout-1ms', 'server', expect.stringContaining('504')],
   ] as const)('%s is plain text', (name, kind, words) => {
     const { status, body } = readOne(name);
-    expect(failureOf(status, body, undefined, 0)).toMatchObject({ kind, words });
+    expect(toFailure(status, body, undefined, 0)).toMatchObject({ kind, words });
   });
 });
 
 test('a ConfigMap with octets and an empty text', () => {
   const { json, protobuf } = readBoth('get-configmap-binary');
-  expect(trimConfigMap(readObject(octetsOf(protobuf)))).toEqual(trimConfigMap(json.response.body));
+  expect(trimConfigMap(readObject(decodeBody(protobuf)))).toEqual(trimConfigMap(json.response.body));
 });

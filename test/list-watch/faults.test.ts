@@ -15,13 +15,13 @@ afterEach(() => harness.stop());
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => service(`web-${index}`));
 
-const listsOf = (plural: string) =>
+const countLists = (plural: string) =>
   harness.double.requests.filter(
     ({ verb, plural: of, query }) => verb === 'list' && of === plural && query.get('limit') !== '1',
   ).length;
 
 /** The waits of a kind from now on, in milliseconds. */
-function waitsOf(kind: string): number[] {
+function recordWaits(kind: string): number[] {
   const waits: number[] = [];
   let last = 0;
   harness.watch.onChange(() => {
@@ -98,7 +98,7 @@ describe('back-off', () => {
     await start();
     await harness.untilWatching();
     await harness.double.stop();
-    const waits = waitsOf('services');
+    const waits = recordWaits('services');
     await harness.untilAsTimePasses('ten tries', 250, () => waits.length >= 10);
     expect(new Set(waits)).toEqual(new Set([1_000]));
     expect(harness.watch.status().reasons.join()).toMatch(/services: no connection: http:.*ECONNREFUSED/);
@@ -120,7 +120,7 @@ describe('back-off', () => {
     await harness.untilWatching();
     harness.double.faults.add({ plural: 'services', times: 1_000, fault: { kind: 'status', status: 500 } });
     harness.double.resetWatches();
-    const waits = waitsOf('services');
+    const waits = recordWaits('services');
     await harness.untilAsTimePasses('eight tries', 500, () => waits.length >= 8);
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 20_000, 20_000, 20_000]);
   });
@@ -135,7 +135,7 @@ describe('back-off', () => {
     const { state } = harness.kind('services');
     expect(state.kind === 'waiting' && state.until - harness.clock.now()).toBe(25_000);
     harness.clock.advance(24_999);
-    expect(listsOf('services')).toBe(1);
+    expect(countLists('services')).toBe(1);
     harness.clock.advance(1);
     await harness.until('the list', () => harness.services.completed === 1);
   });
@@ -145,7 +145,7 @@ describe('back-off', () => {
     await harness.untilWatching();
     harness.double.faults.add({ plural: 'services', times: 5, fault: { kind: 'status', status: 500 } });
     harness.double.resetWatches();
-    const waits = waitsOf('services');
+    const waits = recordWaits('services');
     await harness.untilAsTimePasses('a long wait', 500, () => (waits.at(-1) ?? 0) > 10_000);
     await harness.untilAsTimePasses('the watch', 500, () => harness.state === 'watching');
     harness.clock.advance(11_000);
@@ -196,7 +196,7 @@ describe('a watch', () => {
         state.until - harness.clock.now() > 2_000
       );
     });
-    expect(listsOf('services')).toBeLessThan(8);
+    expect(countLists('services')).toBeLessThan(8);
   });
 
   test('that is cut in the middle of a line goes on from the last whole one', async () => {

@@ -5,7 +5,7 @@ import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import { describeCluster } from '../../bench/cluster.ts';
-import { objectsOf } from '../../bench/kubernetes-objects.ts';
+import { makeObjects } from '../../bench/kubernetes-objects.ts';
 import { Harness, type HarnessOptions, service } from './harness.ts';
 import { InterruptingRelay } from './interrupting-relay.ts';
 
@@ -94,7 +94,7 @@ describe('a list that breaks off', () => {
 test('10,000 services and 38,000 endpoints are listed within 30 s while connections live for 3 to 8 s', async () => {
   const clock = new ManualClock();
   const shape = { services: 10_000, endpoints: 38_000 };
-  const objects = [...objectsOf(describeCluster(shape))];
+  const objects = [...makeObjects(describeCluster(shape))];
   const slices = objects.filter(({ kind }) => kind === 'EndpointSlice');
   const rate = 2_000_000;
   const kills = [3_000, 8_000, 5_500, 4_000, 7_000];

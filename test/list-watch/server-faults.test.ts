@@ -16,7 +16,7 @@ afterEach(() => harness.stop());
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => service(`web-${index}`));
 
-const listsOf = (plural: string) =>
+const countLists = (plural: string) =>
   harness.double.requests.filter(
     ({ verb, plural: of, query }) => verb === 'list' && of === plural && query.get('limit') !== '1',
   ).length;
@@ -109,7 +109,7 @@ describe('a server', () => {
     harness.double.serves = ['v1/services', 'v1/endpoints'];
     harness.double.watchList = true;
     await harness.untilAsTimePasses('the list', 100, () => harness.services.completed === 1);
-    expect(listsOf('services')).toBe(1);
+    expect(countLists('services')).toBe(1);
   });
 
   test('that never ends the list of a watch-list is listed in pages instead', async () => {
@@ -119,7 +119,7 @@ describe('a server', () => {
     harness.double.serves = ['v1/services', 'v1/endpoints'];
     harness.double.watchList = true;
     await harness.untilAsTimePasses('the list', 1_000, () => harness.services.completed === 1);
-    expect(listsOf('services')).toBeGreaterThan(0);
+    expect(countLists('services')).toBeGreaterThan(0);
   });
 });
 

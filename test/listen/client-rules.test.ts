@@ -12,7 +12,7 @@ import type { UdpListener } from '@portolan/kernel/listen/udp-listener.ts';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
-import { portOf, startClient, startUdp } from './scripted-udp.ts';
+import { getPort, startClient, startUdp } from './scripted-udp.ts';
 import { TcpClient } from './tcp-client.ts';
 import { queryFor } from './udp-client.ts';
 
@@ -52,21 +52,21 @@ async function listen(kind: 'batches' | 'datagrams', changes: Partial<ClientRule
   return listener;
 }
 
-const rcodeOf = (message: Buffer): number => message.readUInt8(3) & 15;
+const readRcode = (message: Buffer): number => message.readUInt8(3) & 15;
 
 describe.each(['batches', 'datagrams'] as const)('over UDP by %s', (kind) => {
   it.each(['fast', 'slow'])(
     'clients are allowed, refused and dropped by their longest prefix: %s',
     async (name) => {
       const listener = await listen(kind, { access: ACCESS });
-      const port = portOf(listener);
+      const port = getPort(listener);
       const [allowed, refused, dropped] = [
         await startClient('udp4', '127.0.7.7'),
         await startClient('udp4', '127.0.0.9'),
         await startClient('udp4', '127.0.7.8'),
       ];
-      expect(rcodeOf((await allowed.ask(name, port, '127.0.0.1')).message)).toBe(0);
-      expect(rcodeOf((await refused.ask(name, port, '127.0.0.1')).message)).toBe(5);
+      expect(readRcode((await allowed.ask(name, port, '127.0.0.1')).message)).toBe(0);
+      expect(readRcode((await refused.ask(name, port, '127.0.0.1')).message)).toBe(5);
       await expect(dropped.ask(name, port, '127.0.0.1', 200)).rejects.toThrow('no answer');
     },
   );
@@ -75,7 +75,7 @@ describe.each(['batches', 'datagrams'] as const)('over UDP by %s', (kind) => {
     const listener = await listen(kind, { queryRate: 5, slip: 2 });
     const busy = await startClient('udp4', '127.0.7.7');
     const other = await startClient('udp4', '127.0.7.8');
-    const port = portOf(listener);
+    const port = getPort(listener);
     const answers = await Promise.all(
       Array.from({ length: 25 }, () => busy.ask('fast', port, '127.0.0.1', 500).catch(() => undefined)),
     );
@@ -99,7 +99,7 @@ it.each([
 ] as const)('by %s like responses beyond a rate are dropped, others are sent: %s', async (kind, name) => {
   const listener = await listen(kind, { responseRate: 5 });
   const client = await startClient('udp4', '127.0.7.7');
-  const port = portOf(listener);
+  const port = getPort(listener);
   const like = await Promise.all(
     Array.from({ length: 20 }, () => client.ask(name, port, '127.0.0.1', 500).catch(() => undefined)),
   );
@@ -122,8 +122,8 @@ it('over TCP clients are allowed, refused and dropped alike, and no rate counts'
   const [allowed, refused, dropped] = ['127.0.7.7', '127.0.0.9', '127.0.7.8'].map(connectFrom);
   const queries = Buffer.concat([1, 2, 3].map((id) => frame(queryFor('fast', id))));
   for (const client of [allowed, refused, dropped]) client?.send(queries);
-  expect((await allowed?.waitForMessages(3))?.map(rcodeOf)).toEqual([0, 0, 0]);
-  expect((await refused?.waitForMessages(3))?.map(rcodeOf)).toEqual([5, 5, 5]);
+  expect((await allowed?.waitForMessages(3))?.map(readRcode)).toEqual([0, 0, 0]);
+  expect((await refused?.waitForMessages(3))?.map(readRcode)).toEqual([5, 5, 5]);
   await waitUntil('the end', () => dropped?.isEnded === true);
   expect(dropped?.messages).toEqual([]);
 });

@@ -9,7 +9,7 @@ import type { UdpListener } from '@portolan/kernel/listen/udp-listener.ts';
 import { PortInUseError } from '@portolan/kernel/socket/socket-error.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
-import { portOf, startClient } from './scripted-udp.ts';
+import { getPort, startClient } from './scripted-udp.ts';
 import { queryFor } from './udp-client.ts';
 
 async function startDatagrams(changes: Partial<DatagramOptions> = {}): Promise<UdpListener> {
@@ -42,12 +42,12 @@ describe('datagrams', () => {
       ['slow.example', 0x85, 0],
       ['throw.example', 0x81, 2],
     ] as const) {
-      const { message, from } = await client.ask(name, portOf(listener), asked);
+      const { message, from } = await client.ask(name, getPort(listener), asked);
       expect([message.readUInt8(2), message.readUInt8(3)]).toEqual([flags, code]);
-      expect(from).toMatchObject({ address: asked, port: portOf(listener) });
+      expect(from).toMatchObject({ address: asked, port: getPort(listener) });
     }
-    client.send(queryFor('drop.example', 1), portOf(listener), asked);
-    client.send(Buffer.from('short'), portOf(listener), asked);
+    client.send(queryFor('drop.example', 1), getPort(listener), asked);
+    client.send(Buffer.from('short'), getPort(listener), asked);
     await waitUntil('all to arrive', () => listener.count().readers[0]?.packets === 5);
     expect(listener.count()).toMatchObject({ readers: [{ faults: 1, refused: 0 }], slow: { asked: 1 } });
     expect(client.strays).toBe(0);
@@ -61,11 +61,11 @@ describe('datagrams', () => {
         new Promise((resolve) => answers.push(() => resolve(answerAuthoritatively(query)))),
     });
     const client = await startClient();
-    const slow = [1, 2].map((index) => client.ask(`slow${index}`, portOf(listener), '127.0.0.1'));
+    const slow = [1, 2].map((index) => client.ask(`slow${index}`, getPort(listener), '127.0.0.1'));
     await waitUntil('two questions', () => listener.count().slow.unanswered === 2);
-    client.send(queryFor('slow3', 3), portOf(listener), '127.0.0.1');
+    client.send(queryFor('slow3', 3), getPort(listener), '127.0.0.1');
     await waitUntil('the drop', () => listener.count().slow.dropped === 1);
-    await client.ask('fast.example', portOf(listener), '127.0.0.1');
+    await client.ask('fast.example', getPort(listener), '127.0.0.1');
     const stopped = listener.stop(60_000);
     for (const answer of answers) answer();
     await Promise.all([...slow, stopped]);
@@ -79,13 +79,13 @@ describe('datagrams', () => {
     };
     const client = await startClient();
     const stale = await startDatagrams({ handleQuery, timeouts: { queue: 0, discard: 5_000 } });
-    client.send(queryFor('slow1', 1), portOf(stale), '127.0.0.1');
+    client.send(queryFor('slow1', 1), getPort(stale), '127.0.0.1');
     await waitUntil('the drop', () => stale.count().slow.expired === 1);
     expect(names).toEqual([]);
     const slow = await startDatagrams({ handleQuery, timeouts: { queue: 5_000, discard: 0 } });
-    client.send(queryFor('slow2', 2), portOf(slow), '127.0.0.1');
+    client.send(queryFor('slow2', 2), getPort(slow), '127.0.0.1');
     await waitUntil('the late answer', () => slow.count().slow.late === 1);
-    await client.ask('fast.example', portOf(slow), '127.0.0.1');
+    await client.ask('fast.example', getPort(slow), '127.0.0.1');
     expect(names).toEqual(['asked']);
     expect(client.strays).toBe(0);
   });

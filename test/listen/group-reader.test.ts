@@ -7,7 +7,7 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { Client } from '@portolan/kernel/chain/query.ts';
 import { GroupReader, type GroupReaderOptions } from '@portolan/kernel/listen/group-reader.ts';
-import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { makeStartThread } from '@portolan/kernel/listen/reader-threads.ts';
 import { PortInUseError } from '@portolan/kernel/socket/socket-error.ts';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { bundleThread } from '../support/bundle-thread.ts';
@@ -31,7 +31,7 @@ function makeReader(changes: Partial<GroupReaderOptions> = {}): GroupReader {
     udpSize: 1232,
     handleQuery: async (query) => answerAuthoritatively(query),
     onReaderDead: () => {},
-    startThread: startThreadOf(threadEntry),
+    startThread: makeStartThread(threadEntry),
     grace: 2_000,
     clock: systemClock,
     log: silentLog,

@@ -152,13 +152,13 @@ describe.each(Object.entries(PROTOCOLS))('a query over %s', (_, open) => {
   it('is refused if its body is something else than a DNS message', async () => {
     const { origin } = await startHttps();
     const client = open(origin);
-    const statusOf = async (type: string | undefined) => {
+    const requestStatus = async (type: string | undefined) => {
       const body = queryFor('fast.example', 0);
       return (await client.ask({ path: '/dns-query', body, ...(type !== undefined && { type }) })).status;
     };
     for (const type of [undefined, 'application/dns-message', 'Application/DNS-Message; x=1'])
-      expect(await statusOf(type)).toBe(200);
-    for (const type of ['text/plain', 'application/json', '']) expect(await statusOf(type)).toBe(415);
+      expect(await requestStatus(type)).toBe(200);
+    for (const type of ['text/plain', 'application/json', '']) expect(await requestStatus(type)).toBe(415);
   });
 
   it('is answered by GET and by POST, at once and later', async () => {

@@ -3,8 +3,8 @@
  */
 import { beforeAll, expect, it } from 'vitest';
 import { bundleThread } from '../support/bundle-thread.ts';
-import { answerAuthoritatively, firstLabelOf } from './scripted-answers.ts';
-import { portOf, startClient, startUdp } from './scripted-udp.ts';
+import { answerAuthoritatively, readFirstLabel } from './scripted-answers.ts';
+import { getPort, startClient, startUdp } from './scripted-udp.ts';
 
 let threadEntry: URL;
 beforeAll(async () => {
@@ -17,23 +17,23 @@ it('asks the handlers only for what the table has no answer for', async () => {
   const listener = await startUdp({
     threadEntry,
     answerLarge: (query) => {
-      if (!firstLabelOf(query).startsWith('slow-large')) return undefined;
+      if (!readFirstLabel(query).startsWith('slow-large')) return undefined;
       const response = Uint8Array.from(query);
       response[2] = 0x80;
-      events.push(firstLabelOf(query));
+      events.push(readFirstLabel(query));
       return response;
     },
     handleQuery: async (query) => {
-      asked.push(firstLabelOf(query));
+      asked.push(readFirstLabel(query));
       return answerAuthoritatively(query);
     },
   });
   const client = await startClient();
-  const flagsOf = async (name: string) =>
-    (await client.ask(name, portOf(listener), '127.0.0.1')).message.readUInt8(2);
-  expect(await flagsOf('slow-large.example')).toBe(0x80);
-  expect(await flagsOf('slow-other.example')).toBe(0x85);
-  expect(await flagsOf('slow-large-too.example')).toBe(0x80);
+  const askFlags = async (name: string) =>
+    (await client.ask(name, getPort(listener), '127.0.0.1')).message.readUInt8(2);
+  expect(await askFlags('slow-large.example')).toBe(0x80);
+  expect(await askFlags('slow-other.example')).toBe(0x85);
+  expect(await askFlags('slow-large-too.example')).toBe(0x80);
   expect([asked, events]).toEqual([['slow-other'], ['slow-large', 'slow-large-too']]);
   expect(listener.count().slow).toMatchObject({ asked: 3, unanswered: 0, faults: 0 });
 });

@@ -9,13 +9,13 @@ import { GroupReader } from '@portolan/kernel/listen/group-reader.ts';
 import { QueryEventReader } from '@portolan/kernel/listen/query-events/event-reader.ts';
 import { EVENT_MODE } from '@portolan/kernel/listen/query-events/event-ring.ts';
 import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
-import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { makeStartThread } from '@portolan/kernel/listen/reader-threads.ts';
 import type { StartThread } from '@portolan/kernel/listen/udp-reader.ts';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { type Load, startLoad } from './load.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
-import { portOf, startClient, startUdp } from './scripted-udp.ts';
+import { getPort, startClient, startUdp } from './scripted-udp.ts';
 
 let threadEntry: URL;
 let loadEntry: URL;
@@ -36,7 +36,7 @@ it('a second reader starts for a load that is too much for one, and gets nothing
   const listener = await startUdp({ threadEntry, readers: 1, maxReaders: 2, log });
   const packets = () => listener.count().readers.map((counts) => counts.packets);
   expect(packets()).toHaveLength(1);
-  const load = startToil(portOf(listener));
+  const load = startToil(getPort(listener));
   await waitUntil('packets of the second reader', () => (packets()[1] ?? 0) > 100);
   expect(listener.count().down).toBe(0);
   await load.stop();
@@ -46,14 +46,14 @@ it('a second reader starts for a load that is too much for one, and gets nothing
   await waitUntil('one reader to be enough', () => numbers().at(-1)?.fields['readers'] === 1);
   const before = packets();
   for (let turn = 0; turn < 40; turn++)
-    await (await startClient()).ask('fast.example', portOf(listener), ADDRESS);
+    await (await startClient()).ask('fast.example', getPort(listener), ADDRESS);
   await waitUntil('all to be counted', () => packets()[0] === (before[0] ?? 0) + 40);
   expect(packets()[1]).toBe(before[1]);
 });
 
 it('groups have a second reader too, and lose no query as they come and go', async () => {
   const threads: number[] = [];
-  const start = startThreadOf(threadEntry);
+  const start = makeStartThread(threadEntry);
   const startThread: StartThread = (data) => {
     threads.push(data.reader);
     return start(data);
@@ -102,8 +102,8 @@ it('groups have a second reader too, and lose no query as they come and go', asy
 
 it('serves with those that there are when no other can be started', async () => {
   const log = new RecordingLog();
-  const start = startThreadOf(threadEntry);
-  const missing = startThreadOf(new URL('missing.js', threadEntry));
+  const start = makeStartThread(threadEntry);
+  const missing = makeStartThread(new URL('missing.js', threadEntry));
   const listener = await startUdp({
     threadEntry,
     readers: 1,
@@ -111,7 +111,7 @@ it('serves with those that there are when no other can be started', async () => 
     log,
     startThread: (data) => (data.reader === 0 ? start(data) : missing(data)),
   });
-  const load = startToil(portOf(listener));
+  const load = startToil(getPort(listener));
   await waitUntil('the failure', () =>
     log.records.some(({ message }) => message.startsWith('no more readers')),
   );

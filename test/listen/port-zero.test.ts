@@ -6,7 +6,7 @@ import { beforeAll, expect, onTestFinished } from 'vitest';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { mayForge, PortZeroSender } from '../support/port-zero-sender.ts';
 import { itWhere } from '../support/tools.ts';
-import { portOf, startClient, startUdp } from './scripted-udp.ts';
+import { getPort, startClient, startUdp } from './scripted-udp.ts';
 import { queryFor } from './udp-client.ts';
 
 let threadEntry: URL;
@@ -19,7 +19,7 @@ itWhere(mayForge, 'raw sockets', 'queries from port 0 cost no other client its a
   const client = await startClient();
   const sender = new PortZeroSender();
   onTestFinished(() => sender.close());
-  const port = portOf(listener);
+  const port = getPort(listener);
   for (let round = 0; round < 20; round++) {
     const answers: Promise<unknown>[] = [];
     for (let index = 0; index < 20; index++) {

@@ -6,7 +6,7 @@ import type { ReaderData } from '@portolan/kernel/listen/reader-loop.ts';
 import { PreparedReader } from '@portolan/kernel/listen/reader-threads.ts';
 import { beforeAll, expect, it } from 'vitest';
 import { bundleThread } from '../support/bundle-thread.ts';
-import { portOf, startClient, startUdp } from './scripted-udp.ts';
+import { getPort, startClient, startUdp } from './scripted-udp.ts';
 
 let threadEntry: URL;
 beforeAll(async () => {
@@ -26,13 +26,13 @@ it('serves what it is given later, once', async () => {
   };
   const listener = await startUdp({ threadEntry, startThread });
   const client = await startClient();
-  const { message } = await client.ask('fast.example', portOf(listener), '127.0.0.1');
+  const { message } = await client.ask('fast.example', getPort(listener), '127.0.0.1');
   expect(message.readUInt8(2) & 0x80).toBe(0x80);
   expect(taken).toEqual([true]);
   expect(prepared.take(WITHOUT_EFFECT)).toBeUndefined();
   // It is the listener's now.
   await prepared.end();
-  await client.ask('slow.example', portOf(listener), '127.0.0.1');
+  await client.ask('slow.example', getPort(listener), '127.0.0.1');
 });
 
 it('is not there to be taken when it was ended', async () => {

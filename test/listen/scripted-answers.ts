@@ -8,7 +8,7 @@ import type { InstantAnswers } from '@portolan/kernel/listen/types.ts';
 
 const LABEL = 12;
 
-export function firstLabelOf(packet: Uint8Array, start = 0): string {
+export function readFirstLabel(packet: Uint8Array, start = 0): string {
   const length = packet[start + LABEL] ?? 0;
   return Buffer.from(packet.subarray(start + LABEL + 1, start + LABEL + 1 + length)).toString('latin1');
 }
@@ -27,7 +27,7 @@ export class ScriptedAnswers implements InstantAnswers {
 
   answer(packet: Uint8Array, start: number, length: number): number {
     if (length < 12 || ((packet[start + 2] ?? 0) & 0x80) !== 0) return 0;
-    const label = firstLabelOf(packet, start);
+    const label = readFirstLabel(packet, start);
     if (label.startsWith('slow')) return -1;
     if (label.startsWith('drop')) return 0;
     if (label.startsWith('throw')) throw new Error('a defect, as asked for');

@@ -3,7 +3,7 @@
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
-import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { makeStartThread } from '@portolan/kernel/listen/reader-threads.ts';
 import { listenByBatches, type UdpOptions } from '@portolan/kernel/listen/udp.ts';
 import type { UdpListener } from '@portolan/kernel/listen/udp-listener.ts';
 import { onTestFinished } from 'vitest';
@@ -23,7 +23,7 @@ export async function startUdp({
     udpSize: 1232,
     handleQuery: async (query) => answerAuthoritatively(query),
     onReaderDead: () => {},
-    startThread: startThreadOf(threadEntry),
+    startThread: makeStartThread(threadEntry),
     clock: systemClock,
     log: silentLog,
     ...changes,
@@ -39,6 +39,6 @@ export async function startClient(family?: 'udp4' | 'udp6', ownAddress?: string)
 }
 
 /** The port of the first address that a listener serves. */
-export function portOf(listener: UdpListener): number {
+export function getPort(listener: UdpListener): number {
   return listener.endpoints[0]?.port ?? 0;
 }

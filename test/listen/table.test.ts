@@ -26,7 +26,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bundleServerThreads, bundleThread } from '../support/bundle-thread.ts';
 import { startLoad } from './load.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
-import { portOf, startClient, startUdp } from './scripted-udp.ts';
+import { getPort, startClient, startUdp } from './scripted-udp.ts';
 import { TcpClient } from './tcp-client.ts';
 import { queryFor } from './udp-client.ts';
 
@@ -82,7 +82,7 @@ describe('every listener', () => {
     };
     for (const [name, answer] of Object.entries(expected)) {
       for (const listener of [batches, datagrams]) {
-        expect(summary((await udpClient.ask(name, portOf(listener), '127.0.0.1')).message)).toBe(answer);
+        expect(summary((await udpClient.ask(name, getPort(listener), '127.0.0.1')).message)).toBe(answer);
       }
       tcpClient.messages.length = 0;
       tcpClient.send(frame(queryFor(name, 1)));
@@ -154,7 +154,7 @@ describe('every listener', () => {
     for (let change = 0; change < 200; change++) {
       const address = `10.1.${change >> 4}.${change & 15}`;
       table.put(addressNode('one.cluster.local', zone, [address]));
-      const { message } = await client.ask('one.cluster.local', portOf(listener), '127.0.0.1');
+      const { message } = await client.ask('one.cluster.local', getPort(listener), '127.0.0.1');
       expect(summary(message)).toBe(`NOERROR aa ${address} 0`);
     }
   });
@@ -176,7 +176,7 @@ describe('readers that are killed', () => {
         return worker;
       },
     });
-    const load = startLoad(loadEntry, { port: portOf(listener), address: '127.0.0.1', sockets: 16 });
+    const load = startLoad(loadEntry, { port: getPort(listener), address: '127.0.0.1', sockets: 16 });
     for (let kill = 1; kill <= 6; kill++) {
       const before = load.answered;
       await waitUntil('answers', () => load.answered > before + 200, {

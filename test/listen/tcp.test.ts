@@ -36,7 +36,7 @@ function connectTo(listener: TcpListener, localAddress?: string): TcpClient {
 }
 
 const framed = (name: string, id: number): Uint8Array => frame(queryFor(name, id));
-const idsOf = (messages: readonly Buffer[]): number[] => messages.map((message) => message.readUInt16BE(0));
+const readIds = (messages: readonly Buffer[]): number[] => messages.map((message) => message.readUInt16BE(0));
 
 /** Slow answers that a test gives when it likes. */
 class HeldAnswers {
@@ -66,7 +66,7 @@ describe('queries over TCP', () => {
     const client = connectTo(listener);
     client.send(framed('fast.example', 7));
     client.send(framed('slow.example', 8));
-    expect(idsOf(await client.waitForMessages(2))).toEqual([7, 8]);
+    expect(readIds(await client.waitForMessages(2))).toEqual([7, 8]);
   });
 
   it('that have waited too long get SERVFAIL, and nobody is asked; the table still answers', async () => {
@@ -82,7 +82,7 @@ describe('queries over TCP', () => {
     );
     client.send(Buffer.concat([framed('slow1', 1), framed('fast', 2), framed('slow3', 3)]));
     const messages = await client.waitForMessages(3);
-    expect(idsOf(messages)).toEqual([1, 2, 3]);
+    expect(readIds(messages)).toEqual([1, 2, 3]);
     expect(messages.map((message) => message.readUInt8(3) & 15)).toEqual([2, 0, 2]);
     expect(asked).toEqual([]);
   });
@@ -101,14 +101,14 @@ describe('queries over TCP', () => {
     client.send(query.subarray(9));
     await waitUntil('the question', () => held.count === 1);
     held.release();
-    expect(idsOf(await client.waitForMessages(1))).toEqual([1]);
+    expect(readIds(await client.waitForMessages(1))).toEqual([1]);
     expect(listener.count().expired).toBe(0);
   });
 
   it('are answered when a hundred come in one segment', async () => {
     const client = connectTo(await startTcp());
     client.send(Buffer.concat(Array.from({ length: 100 }, (_, id) => framed('fast.example', id))));
-    expect(idsOf(await client.waitForMessages(100))).toEqual(Array.from({ length: 100 }, (_, id) => id));
+    expect(readIds(await client.waitForMessages(100))).toEqual(Array.from({ length: 100 }, (_, id) => id));
   });
 
   it('are answered when they come octet by octet', async () => {
@@ -117,16 +117,16 @@ describe('queries over TCP', () => {
     for (const octet of [...framed('fast.example', 1), ...framed('slow.example', 2)]) {
       await new Promise<void>((resolve) => client.socket.write(Uint8Array.of(octet), () => resolve()));
     }
-    expect(idsOf(await client.waitForMessages(2))).toEqual([1, 2]);
+    expect(readIds(await client.waitForMessages(2))).toEqual([1, 2]);
   });
 
   it('are answered out of order, each when it is ready', async () => {
     const held = new HeldAnswers();
     const client = connectTo(await startTcp({ handleQuery: held.handleQuery }));
     client.send(Buffer.concat([framed('slow', 1), framed('fast', 2), framed('slow', 3), framed('fast', 4)]));
-    expect(idsOf(await client.waitForMessages(2))).toEqual([2, 4]);
+    expect(readIds(await client.waitForMessages(2))).toEqual([2, 4]);
     held.release();
-    expect(idsOf(await client.waitForMessages(4))).toEqual([2, 4, 1, 3]);
+    expect(readIds(await client.waitForMessages(4))).toEqual([2, 4, 1, 3]);
   });
 
   it('are answered SERVFAIL where answering fails, at once or later', async () => {
@@ -153,7 +153,7 @@ describe('queries over TCP', () => {
     client.socket.end(Buffer.concat([framed('fast', 1), framed('slow', 2)]));
     await waitUntil('the slow question', () => held.count === 1);
     held.release();
-    expect(idsOf(await client.waitForMessages(2))).toEqual([1, 2]);
+    expect(readIds(await client.waitForMessages(2))).toEqual([1, 2]);
     await waitUntil('the end', () => client.isClosed && listener.count().open === 0);
     expect(listener.count().ended.client).toBe(1);
   });
@@ -171,7 +171,7 @@ describe('a connection', () => {
       held.release();
       await client.waitForMessages(given + owed);
     }
-    expect(idsOf(client.messages)).toEqual(Array.from({ length: 10 }, (_, id) => id));
+    expect(readIds(client.messages)).toEqual(Array.from({ length: 10 }, (_, id) => id));
   });
 
   it('reads no more while the client takes no answers', async () => {
@@ -195,7 +195,7 @@ describe('a connection', () => {
     expect(listener.count().queries).toBeLessThan(rounds * 1000);
     client.socket.resume();
     await client.waitForMessages(rounds * 1000);
-    const ids = idsOf(client.messages);
+    const ids = readIds(client.messages);
     expect(ids.every((id, index) => id === index % 1000)).toBe(true);
   });
 
@@ -210,7 +210,7 @@ describe('a connection', () => {
     await waitUntil('the end', () => client.isEnded);
     client.socket.end();
     await waitUntil('the close', () => listener.count().open === 0);
-    expect(idsOf(client.messages)).toEqual([1]);
+    expect(readIds(client.messages)).toEqual([1]);
     expect(listener.count().ended.garbage).toBe(1);
   });
 
@@ -236,7 +236,7 @@ describe('a connection', () => {
     const client = connectTo(listener);
     client.send(Buffer.concat(Array.from({ length: 5 }, (_, id) => framed('slow', id))));
     await waitUntil('the end', () => client.isEnded);
-    expect(idsOf(client.messages)).toEqual([0, 1, 2]);
+    expect(readIds(client.messages)).toEqual([0, 1, 2]);
     client.socket.end();
     await waitUntil('the close', () => listener.count().open === 0);
     expect(listener.count().ended.queries).toBe(1);
@@ -338,7 +338,7 @@ describe('time', () => {
     clock.advance(100);
     expect(client.isEnded).toBe(false);
     held.release();
-    expect(idsOf(await client.waitForMessages(12)).at(-1)).toBe(12);
+    expect(readIds(await client.waitForMessages(12)).at(-1)).toBe(12);
     await waitUntil('the end', () => client.isEnded);
     client.socket.end();
     await waitUntil('the close', () => listener.count().open === 0);
@@ -411,7 +411,7 @@ describe('a listener that stops', () => {
     held.release();
     fresh.send(Buffer.concat([framed('fast', 3), framed('fast', 4)]));
     await waitUntil('both to end', () => busy.isEnded && fresh.isEnded);
-    expect([idsOf(busy.messages), idsOf(fresh.messages)]).toEqual([[1], [3]]);
+    expect([readIds(busy.messages), readIds(fresh.messages)]).toEqual([[1], [3]]);
     for (const client of [busy, idle, fresh]) client.socket.end();
     await stopped;
     expect(listener.count()).toMatchObject({ open: 0, accepted: 3, unaccepted: 0 });

@@ -71,7 +71,7 @@ async function startTls(
   return listener;
 }
 
-const portOf = (listener: TcpListener): number => listener.endpoints[0]?.port ?? 0;
+const getPort = (listener: TcpListener): number => listener.endpoints[0]?.port ?? 0;
 
 /** A client that has asked, and what came of it. */
 interface Asked {
@@ -85,7 +85,7 @@ interface Asked {
 function askByTls(listener: TcpListener, options: ConnectionOptions = {}): Asked {
   const socket = connectByTls({
     host: '127.0.0.1',
-    port: portOf(listener),
+    port: getPort(listener),
     servername: 'localhost',
     ca: IDENTITY.authorities,
     checkServerIdentity: () => undefined,
@@ -116,7 +116,7 @@ async function answered(asked: Asked): Promise<Asked> {
 }
 
 function connectPlainly(listener: TcpListener): { readonly socket: Socket; isClosed: boolean } {
-  const socket = connect({ host: '127.0.0.1', port: portOf(listener) });
+  const socket = connect({ host: '127.0.0.1', port: getPort(listener) });
   const client = { socket, isClosed: false };
   socket.on('error', () => {});
   socket.on('data', () => {});
@@ -173,7 +173,7 @@ describe('queries over TLS', () => {
 });
 
 describe('a session', () => {
-  async function sessionOf(listener: TcpListener, options: ConnectionOptions): Promise<Buffer> {
+  async function receiveSession(listener: TcpListener, options: ConnectionOptions): Promise<Buffer> {
     const asked = await answered(askByTls(listener, options));
     await waitUntil('a session', () => asked.sessions.length > 0);
     asked.socket.end();
@@ -187,7 +187,7 @@ describe('a session', () => {
     async (version) => {
       const only = { minVersion: version, maxVersion: version };
       const listener = await startTls();
-      const session = await sessionOf(listener, only);
+      const session = await receiveSession(listener, only);
       expect((await answered(askByTls(listener, { ...only, session }))).socket.isSessionReused()).toBe(true);
       listener.renew(OTHER);
       expect((await answered(askByTls(listener, { ...only, session }))).socket.isSessionReused()).toBe(true);
@@ -197,7 +197,7 @@ describe('a session', () => {
   it('of a day ago is not resumed', async () => {
     const clock = new ManualClock();
     const listener = await startTls({}, { clock });
-    const session = await sessionOf(listener, {});
+    const session = await receiveSession(listener, {});
     clock.advance(24 * 3_600_000 + 1);
     expect((await answered(askByTls(listener, { session }))).socket.isSessionReused()).toBe(false);
   });

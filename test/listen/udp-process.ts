@@ -3,7 +3,7 @@
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
-import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { makeStartThread } from '@portolan/kernel/listen/reader-threads.ts';
 import { listenByBatches } from '@portolan/kernel/listen/udp.ts';
 
 const [, , address = '127.0.0.1', port = '0', threadEntry = ''] = process.argv;
@@ -15,7 +15,7 @@ const listener = await listenByBatches({
   table: new SharedArrayBuffer(0),
   takeover: true,
   udpSize: 1232,
-  startThread: startThreadOf(new URL(threadEntry)),
+  startThread: makeStartThread(new URL(threadEntry)),
   handleQuery: async () => undefined,
   onReaderDead: () => {},
   clock: systemClock,

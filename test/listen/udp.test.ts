@@ -12,8 +12,8 @@ import { PortInUseError } from '@portolan/kernel/socket/socket-error.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { startLoad } from './load.ts';
-import { answerAuthoritatively, firstLabelOf } from './scripted-answers.ts';
-import { portOf, startClient, startUdp } from './scripted-udp.ts';
+import { answerAuthoritatively, readFirstLabel } from './scripted-answers.ts';
+import { getPort, startClient, startUdp } from './scripted-udp.ts';
 import { queryFor } from './udp-client.ts';
 
 let threadEntry: URL;
@@ -34,18 +34,18 @@ describe('a reader', () => {
   ] as const)('answers over %s on %s, from the address that was asked: %s', async (family, bound, asked) => {
     const listener = await startUdp({ threadEntry, addresses: [{ address: bound, port: 0 }] });
     const client = await startClient(family);
-    const { message, from } = await client.ask('fast.example', portOf(listener), asked);
+    const { message, from } = await client.ask('fast.example', getPort(listener), asked);
     expect(message.readUInt8(2) & 0x80).toBe(0x80);
-    expect(from).toMatchObject({ address: asked, port: portOf(listener) });
-    const slow = await client.ask('slow.example', portOf(listener), asked);
+    expect(from).toMatchObject({ address: asked, port: getPort(listener) });
+    const slow = await client.ask('slow.example', getPort(listener), asked);
     expect(isAuthoritative(slow.message)).toBe(true);
-    expect(slow.from).toMatchObject({ address: asked, port: portOf(listener) });
+    expect(slow.from).toMatchObject({ address: asked, port: getPort(listener) });
   });
 
   it('answers each of many packets with its own answer, whatever lies between them', async () => {
     const listener = await startUdp({ threadEntry });
     const client = await startClient();
-    const port = portOf(listener);
+    const port = getPort(listener);
     const kinds = ['fast', 'drop', 'slow', 'throw', 'fast', 'drop', 'drop', 'fast'];
     const asked = Array.from({ length: 2000 }, (_, index) => `${kinds[(index * 7) % kinds.length]}${index}`);
     const answered: string[] = [];
@@ -56,7 +56,7 @@ describe('a reader', () => {
           client.send(Buffer.from(`xx\x01\0\0\x01\0\0\0\0\0\0\x04drop\0\0\x01\0\x01`), port, '127.0.0.1');
       }
       for (const { message } of await Promise.all(round.map((name) => client.ask(name, port, '127.0.0.1')))) {
-        const name = firstLabelOf(message);
+        const name = readFirstLabel(message);
         answered.push(name);
         expect(isAuthoritative(message)).toBe(name.startsWith('slow'));
         expect(message.readUInt8(3) & 15).toBe(name.startsWith('throw') ? 2 : 0);
@@ -72,10 +72,10 @@ describe('a reader', () => {
   it('says FORMERR to a query longer than its memory', async () => {
     const listener = await startUdp({ threadEntry });
     const client = await startClient();
-    const answer = client.ask('fast.example', portOf(listener), '127.0.0.1');
+    const answer = client.ask('fast.example', getPort(listener), '127.0.0.1');
     const long = Buffer.alloc(1500);
     Buffer.from(`\x12\x34\x01\0\0\x01\0\0\0\0\0\x01\x04fast\0\0\x01\0\x01`, 'latin1').copy(long);
-    client.send(long, portOf(listener), '127.0.0.1');
+    client.send(long, getPort(listener), '127.0.0.1');
     await answer;
     await waitUntil('the stray answer', () => client.strays === 1);
     expect(listener.count().readers[0]?.cut).toBe(1);
@@ -98,7 +98,7 @@ describe('a reader', () => {
 
   it('goes on answering while the main thread is busy', async () => {
     const listener = await startUdp({ threadEntry });
-    const load = startLoad(loadEntry, { port: portOf(listener), address: '127.0.0.1', sockets: 4 });
+    const load = startLoad(loadEntry, { port: getPort(listener), address: '127.0.0.1', sockets: 4 });
     await waitUntil('the first answers', () => load.answered > 0);
     const before = load.answered;
     // As long as a slow machine takes, and never longer than the load waits for an answer.
@@ -112,7 +112,7 @@ describe('a reader', () => {
   it('that waits for more after a single packet takes together what comes meanwhile', async () => {
     const listener = await startUdp({ threadEntry, coalesce: 60_000 });
     const client = await startClient();
-    const port = portOf(listener);
+    const port = getPort(listener);
     await client.ask('fast.example', port, '127.0.0.1');
     const answers = Array.from({ length: 5 }, (_, index) => client.ask(`fast${index}`, port, '127.0.0.1'));
     await turn();
@@ -130,10 +130,10 @@ describe('a reader', () => {
       onReaderDead: (reader) => dead.push(reader),
     });
     const client = await startClient();
-    client.send(queryFor('exit.example', 1), portOf(listener), '127.0.0.1');
+    client.send(queryFor('exit.example', 1), getPort(listener), '127.0.0.1');
     await waitUntil('the death', () => dead.length > 0);
-    expect((await client.ask('fast.example', portOf(listener), '127.0.0.1')).message).toBeDefined();
-    await client.ask('slow.example', portOf(listener), '127.0.0.1');
+    expect((await client.ask('fast.example', getPort(listener), '127.0.0.1')).message).toBeDefined();
+    await client.ask('slow.example', getPort(listener), '127.0.0.1');
     expect(dead).toEqual([5]);
     expect(listener.count().restarts).toBe(1);
     await listener.stop(0);
@@ -145,7 +145,7 @@ describe('a reader', () => {
     const dead: number[] = [];
     const onReaderDead = (reader: number) => void dead.push(reader);
     const listener = await startUdp({ threadEntry, readers: 2, clock, onReaderDead });
-    const port = portOf(listener);
+    const port = getPort(listener);
     expect(listener.count().down).toBe(0);
     const killer = await startClient();
     killer.send(queryFor('exit.example', 1), port, '127.0.0.1');
@@ -177,14 +177,14 @@ describe('a reader', () => {
     const listener = await startUdp({ threadEntry, clock, onReaderDead: (reader) => dead.push(reader) });
     const client = await startClient();
     for (const [deaths, pause] of [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000].entries()) {
-      client.send(queryFor('exit.example', 1), portOf(listener), '127.0.0.1');
+      client.send(queryFor('exit.example', 1), getPort(listener), '127.0.0.1');
       await waitUntil('the death', () => dead.length === deaths + 1);
       clock.advance(pause - 1);
       expect(clock.pending).toBe(1);
       clock.advance(1);
       expect(clock.pending).toBe(0);
     }
-    await client.ask('fast.example', portOf(listener), '127.0.0.1');
+    await client.ask('fast.example', getPort(listener), '127.0.0.1');
   });
 });
 
@@ -198,7 +198,7 @@ describe('slow questions', () => {
         new Promise((resolve) => answers.push(() => resolve(answerAuthoritatively(query)))),
     });
     const client = await startClient();
-    const port = portOf(listener);
+    const port = getPort(listener);
     // One client may have four of eight, so that others find room.
     const asked = Array.from({ length: 12 }, (_, index) =>
       client.ask(`slow${10 + index}`, port, '127.0.0.1', 1500),
@@ -223,14 +223,14 @@ describe('slow questions', () => {
       threadEntry,
       timeouts: { queue: 0, discard: 5_000 },
       handleQuery: async (query) => {
-        asked.push(firstLabelOf(Buffer.from(query)));
+        asked.push(readFirstLabel(Buffer.from(query)));
         return answerAuthoritatively(query);
       },
     });
     const client = await startClient();
-    client.send(queryFor('slow1', 1), portOf(listener), '127.0.0.1');
+    client.send(queryFor('slow1', 1), getPort(listener), '127.0.0.1');
     await waitUntil('the drop', () => listener.count().slow.expired === 1);
-    await client.ask('fast', portOf(listener), '127.0.0.1');
+    await client.ask('fast', getPort(listener), '127.0.0.1');
     expect(asked).toEqual([]);
     expect(client.strays).toBe(0);
     expect(listener.count().slow).toMatchObject({ asked: 1, unanswered: 0, late: 0 });
@@ -243,15 +243,15 @@ describe('slow questions', () => {
       threadEntry,
       clock,
       handleQuery: async (query) => {
-        late = firstLabelOf(Buffer.from(query)) === 'slow-late' ? 5_000 : 0;
+        late = readFirstLabel(Buffer.from(query)) === 'slow-late' ? 5_000 : 0;
         return answerAuthoritatively(query);
       },
     });
     const client = await startClient();
-    await client.ask('slow-prompt', portOf(listener), '127.0.0.1');
-    client.send(queryFor('slow-late', 1), portOf(listener), '127.0.0.1');
+    await client.ask('slow-prompt', getPort(listener), '127.0.0.1');
+    client.send(queryFor('slow-late', 1), getPort(listener), '127.0.0.1');
     await waitUntil('the late answer', () => listener.count().slow.late === 1);
-    await client.ask('slow-next', portOf(listener), '127.0.0.1');
+    await client.ask('slow-next', getPort(listener), '127.0.0.1');
     expect(client.strays).toBe(0);
     expect(listener.count().slow).toMatchObject({ asked: 3, unanswered: 0, expired: 0 });
   });
@@ -269,7 +269,7 @@ describe('slow questions', () => {
     });
     const hostile = await startClient();
     const other = await startClient('udp4', '127.0.0.7');
-    const port = portOf(listener);
+    const port = getPort(listener);
     const all = Array.from({ length: 200 }, (_, index) => hostile.ask(`slow${index}`, port, '127.0.0.1'));
     await waitUntil('some answers', () => order.length > 5);
     const before = order.length;
@@ -282,13 +282,13 @@ describe('slow questions', () => {
     const listener = await startUdp({
       threadEntry,
       handleQuery: async (query) => {
-        if (firstLabelOf(query) === 'slow-silent') return undefined;
+        if (readFirstLabel(query) === 'slow-silent') return undefined;
         throw new Error('a defect, as asked for');
       },
     });
     const client = await startClient();
-    const silent = client.ask('slow-silent', portOf(listener), '127.0.0.1', 500).catch(String);
-    const { message } = await client.ask('slow-failing', portOf(listener), '127.0.0.1');
+    const silent = client.ask('slow-silent', getPort(listener), '127.0.0.1', 500).catch(String);
+    const { message } = await client.ask('slow-failing', getPort(listener), '127.0.0.1');
     expect(message.readUInt8(3) & 15).toBe(2);
     expect(await silent).toContain('no answer');
     expect(listener.count().slow).toMatchObject({ asked: 2, unanswered: 0, faults: 1 });
@@ -330,7 +330,7 @@ describe('a port', () => {
     const addresses = listener.endpoints;
     const refusal = await startUdp({ threadEntry, addresses }).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(PortInUseError);
-    expect(String(refusal)).toContain(`port in use: 127.0.0.1:${portOf(listener)} (udp)`);
+    expect(String(refusal)).toContain(`port in use: 127.0.0.1:${getPort(listener)} (udp)`);
     expect(String(refusal)).toContain('--takeover');
     await startUdp({ threadEntry, addresses, takeover: true });
   });

@@ -4,7 +4,7 @@
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
-import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { makeStartThread } from '@portolan/kernel/listen/reader-threads.ts';
 import { listenByBatches } from '@portolan/kernel/listen/udp.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
 import { UdpClient } from './udp-client.ts';
@@ -22,7 +22,7 @@ const listener = await listenByBatches({
   table: new SharedArrayBuffer(0),
   takeover: false,
   udpSize: 1232,
-  startThread: startThreadOf(new URL(threadEntry)),
+  startThread: makeStartThread(new URL(threadEntry)),
   handleQuery: async (query) => answerAuthoritatively(query),
   onReaderDead: () => {},
   clock: systemClock,

@@ -6,7 +6,7 @@ import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName, ROOT, toKey, tryParseKey } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import { DNSMASQ_HOSTS } from '@portolan/frontends/dnsmasq/settings/hosts-manner.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
@@ -109,7 +109,7 @@ const present = (name: string, type: Type, all: readonly string[]) =>
 const makeTable = () => new TableWriter({ readers: 1, reservation: 2 ** 22, cacheOctets: 2 ** 16 });
 
 describe('a hosts file of dnsmasq', () => {
-  function modelOf(lines: readonly string[]) {
+  function makeModel(lines: readonly string[]) {
     const addresses = new Map<string, string[]>();
     const pointers = new Map<string, string>();
     for (const text of lines) {
@@ -145,7 +145,7 @@ describe('a hosts file of dnsmasq', () => {
         for (let at = 0; at < octets.length; at += 17) yield octets.subarray(at, at + 17);
         return true;
       };
-      const fence = new ItemFence({ source: 'hosts', clock: new ManualClock(), log: silentLog });
+      const fence = new ItemGuard({ source: 'hosts', clock: new ManualClock(), log: silentLog });
       const plan = hostsOnly(5);
       const files = [{ path: '/hosts', digest: '', size: octets.length, read: pieces }];
       for (const _ of readHosts(names, { plan, files, manner: DNSMASQ_HOSTS, onWarning: () => {}, fence }));
@@ -168,7 +168,7 @@ describe('a hosts file of dnsmasq', () => {
         const { asked, replace, names } = open(before);
         for (const lines of [before, after]) {
           if (lines === after) replace(after);
-          const model = modelOf(lines);
+          const model = makeModel(lines);
           for (const { name, type } of QUESTIONS) {
             const expected = present(name, type, model(name, type));
             // Others may know what is missing.

@@ -2,7 +2,7 @@
  * `--ignore-address`: ignores an answer that a forger sends first, and returns the true one.
  */
 import { expect, onTestFinished } from 'vitest';
-import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
+import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 import { itWithTool } from '../support/tools.ts';
 import { findDifferences, runBoth, tell } from './both-programs.ts';
 
@@ -10,7 +10,7 @@ const FORGED = '203.0.113.66';
 
 itWithTool('dnsmasq', 'an ignored address is waited past, as by the real one', async () => {
   const upstream = await LoopbackUpstream.start(({ query, send }) => {
-    send(reply(query, { answers: [addressOf(query, FORGED)] }));
+    send(reply(query, { answers: [makeAddressRecord(query, FORGED)] }));
     setTimeout(() => send(reply(query)), 50);
   });
   onTestFinished(() => upstream.stop());

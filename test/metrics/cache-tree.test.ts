@@ -114,7 +114,7 @@ const EXPECTED = `{
 	"Entries": {}
 }`;
 
-function cacheOf(objects: readonly ClusterObject[]): string {
+function formatCacheTree(objects: readonly ClusterObject[]): string {
   const cluster = new AskableCluster('kube-dns');
   cluster.list(objects);
   return [...cluster.cluster.cacheTree()].join('');
@@ -129,19 +129,19 @@ const read = (text: string) => JSON.parse(text) as Tree; // Our own text.
 
 describe('the tree of a zone', () => {
   it('is printed as kube-dns does', () => {
-    expect(cacheOf(OBJECTS).replaceAll(/"\w{10,16}": \{\n(\s+"host": "(?:10\.0|web))/g, '"KEY": {\n$1')).toBe(
-      EXPECTED,
-    );
+    expect(
+      formatCacheTree(OBJECTS).replaceAll(/"\w{10,16}": \{\n(\s+"host": "(?:10\.0|web))/g, '"KEY": {\n$1'),
+    ).toBe(EXPECTED);
   });
 
   it('is an empty one where nothing is', () => {
-    expect(cacheOf([{ kind: 'Namespace', name: 'empty' }])).toBe(
+    expect(formatCacheTree([{ kind: 'Namespace', name: 'empty' }])).toBe(
       '{\n\t"ChildNodes": {},\n\t"Entries": {}\n}',
     );
   });
 
   it('has the hostnames of a headless service, at its ports too', () => {
-    const text = cacheOf([
+    const text = formatCacheTree([
       { kind: 'Service', namespace: 'a', name: 'db', address: { kind: 'headless' }, ports: [] },
       {
         kind: 'Endpoints',
@@ -164,7 +164,7 @@ describe('the tree of a zone', () => {
   it('is JSON with sorted names, every level with its two parts, whatever is in the cluster', () => {
     fc.assert(
       fc.property(arbitraryObjects, (objects) => {
-        const text = cacheOf(objects);
+        const text = formatCacheTree(objects);
         expect(JSON.stringify(JSON.parse(text), undefined, '\t')).toBe(text);
         checkLevel(read(text));
       }),

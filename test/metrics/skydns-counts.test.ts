@@ -14,7 +14,7 @@ import {
 } from '@portolan/kernel/base/testing/prometheus-text.ts';
 import { type AskOptions, exchange, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
+import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 const ADDRESS = '127.0.0.1';
@@ -75,7 +75,7 @@ async function startUpstream(): Promise<LoopbackUpstream> {
     const name = query.questions[0]?.name ?? '';
     const withCode = (rcode: number) =>
       reply(query, { answers: [], header: { ...query.header, response: true, rcode } });
-    const address = addressOf(query, '198.51.100.1');
+    const address = makeAddressRecord(query, '198.51.100.1');
     const pointer = { ...address, data: { kind: 'PTR', target: parseName('address.test.') } } as const;
     if (name === 'nothing.test.') send(withCode(RCODE.NXDOMAIN));
     else if (name === 'slow.test.') setTimeout(() => send(reply(query)), SLOW_MILLISECONDS);
@@ -87,7 +87,7 @@ async function startUpstream(): Promise<LoopbackUpstream> {
 }
 
 function manyAddresses(query: Message): readonly ResourceRecord[] {
-  return Array.from({ length: 50 }, (_, index) => addressOf(query, `198.51.100.${index + 1}`));
+  return Array.from({ length: 50 }, (_, index) => makeAddressRecord(query, `198.51.100.${index + 1}`));
 }
 
 const CAUSES: ReadonlyMap<number, string> = new Map([
@@ -149,7 +149,7 @@ afterAll(async () => {
 });
 
 /** The values of a metric by the text of their series. */
-function valuesOf(name: string): ReadonlyMap<string, number> {
+function readValues(name: string): ReadonlyMap<string, number> {
   const samples = families.get(`${PREFIX}${name}`)?.samples ?? [];
   return new Map(samples.map((sample) => [seriesKey(sample).replace(PREFIX, ''), sample.value]));
 }
@@ -161,28 +161,28 @@ describe('the metrics of SkyDNS', () => {
   ])('count every answer: %s', (name, least) => {
     const series = [...expected].filter(([key]) => key.startsWith(name)).sort();
     expect(series.length).toBeGreaterThanOrEqual(least);
-    expect([...valuesOf(name)].sort()).toEqual(series);
+    expect([...readValues(name)].sort()).toEqual(series);
   });
 
   it.each(['auth', 'recursive', 'reverse'])('have every answer in their histograms: %s', (system) => {
     const count = expected.get(`request_count_total{system="${system}"}`);
-    const sizes = valuesOf('response_size_bytes');
+    const sizes = readValues('response_size_bytes');
     expect(sizes.get(`response_size_bytes_count{system="${system}"}`)).toBe(count);
     const sum = `response_size_bytes_sum{system="${system}"}`;
     expect(sizes.get(sum)).toBe(expected.get(sum));
-    const durations = valuesOf('request_duration_seconds');
+    const durations = readValues('request_duration_seconds');
     expect(durations.get(`request_duration_seconds_count{system="${system}"}`)).toBe(count);
   });
 
   it('have large answers in buckets of their own', () => {
-    const sizes = valuesOf('response_size_bytes');
+    const sizes = readValues('response_size_bytes');
     const all = sizes.get('response_size_bytes_count{system="recursive"}') ?? 0;
     expect(sizes.get('response_size_bytes_bucket{le="512",system="recursive"}')).toBe(all - 1);
     expect(sizes.get('response_size_bytes_bucket{le="1024",system="recursive"}')).toBe(all);
   });
 
   it('have the time that an answer from upstream took', () => {
-    const durations = valuesOf('request_duration_seconds');
+    const durations = readValues('request_duration_seconds');
     const all = durations.get('request_duration_seconds_count{system="recursive"}') ?? 0;
     expect(durations.get('request_duration_seconds_bucket{le="0.025",system="recursive"}')).toBeLessThan(all);
     const sum = durations.get('request_duration_seconds_sum{system="recursive"}');
@@ -191,7 +191,9 @@ describe('the metrics of SkyDNS', () => {
 
   it('count as misses what the table left to handlers', () => {
     // Two names of pods and the alias; and what is about the server itself, which is counted as of the chain.
-    expect([...valuesOf('cachemiss_count_total')]).toEqual([['cachemiss_count_total{cache="response"}', 4]]);
+    expect([...readValues('cachemiss_count_total')]).toEqual([
+      ['cachemiss_count_total{cache="response"}', 4],
+    ]);
   });
 
   it('have the names, types, labels and buckets of the recorded ones', () => {

@@ -116,7 +116,7 @@ const SICK: Readonly<Record<string, readonly (readonly [healthy: Series, changes
 /** The end of the storm, within all series. */
 const END = '8h15m';
 
-function seriesOf(values: Series): readonly object[] {
+function makeSeries(values: Series): readonly object[] {
   return Object.entries(values).map(([name, text]) => {
     const [, metric = name, labels = ''] = /^(\w+)\{(.*)\}$/.exec(name) ?? [];
     return { series: `${metric}{${[LABELS, labels].filter((each) => each !== '').join(',')}}`, values: text };
@@ -131,7 +131,7 @@ async function runPromtool(values: Series, firing: string, isFiring: boolean): P
     eval_time: END,
     exp_samples: isFiring ? [{ labels: '{}', value: 1 }] : [],
   };
-  const tests = { interval: '1m', input_series: seriesOf(values), promql_expr_test: [query] };
+  const tests = { interval: '1m', input_series: makeSeries(values), promql_expr_test: [query] };
   const file = { rule_files: ['rules.yaml'], evaluation_interval: '5m', tests: [tests] };
   await folder.write('test.yaml', stringify(file));
   const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'test.yaml'], {

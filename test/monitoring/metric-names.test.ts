@@ -21,12 +21,12 @@ let states: ReadonlySet<string> = new Set();
 let metricsUrl = '';
 
 /** The metrics of an expression; recording rules have colons. */
-function metricsOf(expression: string): readonly string[] {
+function listMetrics(expression: string): readonly string[] {
   const names = [...expression.matchAll(/(?<![\w:"$])([a-z][\w:]*)\{/g)].map(([, name = '']) => name);
   return names.filter((name) => !name.includes(':') && !FOREIGN.has(name));
 }
 
-const familyOf = (metric: string): string => metric.replace(/_bucket$/, '');
+const toFamilyName = (metric: string): string => metric.replace(/_bucket$/, '');
 
 async function scrapeCorefile(): Promise<string> {
   const folder = await makeTemporaryFolder(afterFile);
@@ -89,7 +89,7 @@ const expressions: readonly (readonly [string, string])[] = [
 
 describe('a live scrape', () => {
   it.each(expressions)('has the metrics of %s', (_name, expression) => {
-    const missing = metricsOf(expression).filter((metric) => !shown.has(familyOf(metric)));
+    const missing = listMetrics(expression).filter((metric) => !shown.has(toFamilyName(metric)));
     expect(missing).toEqual([]);
   });
 
@@ -99,7 +99,7 @@ describe('a live scrape', () => {
   });
 
   it('would miss a metric that is not there', () => {
-    expect(metricsOf('sum(rate(coredns_forward_responses_total{job="x"}[5m]))')).toEqual([
+    expect(listMetrics('sum(rate(coredns_forward_responses_total{job="x"}[5m]))')).toEqual([
       'coredns_forward_responses_total',
     ]);
     expect(shown.has('coredns_forward_responses_total')).toBe(false);

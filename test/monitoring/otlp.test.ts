@@ -51,9 +51,9 @@ async function startCollector() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  const recordsOf = (path: string) =>
+  const listRecords = (path: string) =>
     received.filter((each) => each.path === path).flatMap(({ records }) => records);
-  return { url: `http://127.0.0.1:${port}`, received, recordsOf };
+  return { url: `http://127.0.0.1:${port}`, received, listRecords };
 }
 
 async function startUpstream(): Promise<LoopbackUpstream> {
@@ -79,15 +79,17 @@ describe.each(ROLES)('%s', (role) => {
         OTEL_RESOURCE_ATTRIBUTES: 'k8s.cluster.name=blue',
       };
       const { program, address, port } = await startRole(role, { upstream: upstream.port }, { environment });
-      const stateOf = ({ eventName }: Readonly<Record<string, unknown>>) =>
+      const isReadiness = ({ eventName }: Readonly<Record<string, unknown>>) =>
         eventName === 'portolan.readiness';
-      await waitUntil('the state', () => collector.recordsOf('/v1/logs').some(stateOf), { deadline: 30_000 });
+      await waitUntil('the state', () => collector.listRecords('/v1/logs').some(isReadiness), {
+        deadline: 30_000,
+      });
 
       const server = { address, port };
       expect((await ask(server, 'good.example.', 'A')).header.rcode).toBe(0);
       expect((await ask(server, 'bad.example.', 'A')).header.rcode).toBe(2);
       const queries = () =>
-        collector.recordsOf('/v1/logs').filter((each) => each['eventName'] === 'portolan.query');
+        collector.listRecords('/v1/logs').filter((each) => each['eventName'] === 'portolan.query');
       await waitUntil('the failed query', () => queries().length > 0, { deadline: 30_000 });
       program.process.kill('SIGTERM');
       await program.exit;
@@ -99,7 +101,7 @@ describe.each(ROLES)('%s', (role) => {
       };
       expect(queries()).toMatchObject([{ severityText: 'WARN', attributes: failed }]);
       const spans = collector
-        .recordsOf('/v1/traces')
+        .listRecords('/v1/traces')
         .filter(({ status }) => Object.keys(status as object).length > 0);
       expect(spans).toMatchObject([{ name: 'DNS A', kind: 2, status: { code: 2 }, attributes: failed }]);
       expect(spans[0]?.['traceId']).toMatch(/^[0-9a-f]{32}$/);

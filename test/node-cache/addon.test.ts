@@ -103,7 +103,7 @@ describeOnNode('our manifest', () => {
     const before = await node.run('ip', '-o', 'addr', 'show');
     const objects = readLayout(layout);
     const { args } = onlyContainer(objects);
-    const running = await startWithEtc(scene(), corefileOf(objects), args);
+    const running = await startWithEtc(scene(), findCorefile(objects), args);
     await until('the table', async () => (await node.nftables()).length === 1);
     // What the start probe looks for.
     expect(readFileSync(join(folder.path, 'pid'), 'utf8')).toMatch(/^\d+\n$/);
@@ -129,7 +129,7 @@ function onlyContainer(objects: readonly Manifest[]): Container {
   return container;
 }
 
-function corefileOf(objects: readonly Manifest[]): string {
+function findCorefile(objects: readonly Manifest[]): string {
   const map = objects.find(({ kind }) => kind === 'ConfigMap') as Manifest & { data: { Corefile: string } };
   return map.data.Corefile;
 }

@@ -17,7 +17,7 @@ const FIREWALL =
   'table inet firewall { chain input { type filter hook input priority 10; policy drop; iif lo accept; meta l4proto ipv6-icmp accept; }; }';
 
 /** The pairs of interfaces for probes. */
-async function pairsOf({ node }: Scene): Promise<number> {
+async function countPairs({ node }: Scene): Promise<number> {
   return (
     (await node.run('ip', '-o', 'link', 'show', 'type', 'veth')).match(/: portolan[0-9a-f]{4}n@/g)?.length ??
     0
@@ -36,10 +36,10 @@ describeOnNode('the way of packets of pods', () => {
       expect(await scene().node.nftables()).toHaveLength(1);
       for (const addresses of [[LINK_LOCAL, SERVICE] as const, IPV6])
         expect(await askFromPod(scene(), pod, addresses)).toEqual(ALL_ANSWERED);
-      expect(await pairsOf(scene())).toBe(1);
+      expect(await countPairs(scene())).toBe(1);
       running.signal('SIGTERM');
       expect(await running.exit).toEqual({ code: 0, signal: null });
-      expect(await pairsOf(scene())).toBe(0);
+      expect(await countPairs(scene())).toBe(0);
       expect(await scene().node.nftables()).toEqual([]);
     },
   );
@@ -101,7 +101,7 @@ describeOnNode('the way of packets of pods', () => {
       expect(await fetch('http://127.0.0.1:36353/metrics')).toMatch(
         /^portolan_nodecache_rules\{filter="nftables",probe="lo"\} 1$/m,
       );
-      expect(await pairsOf(scene())).toBe(0);
+      expect(await countPairs(scene())).toBe(0);
     },
   );
 
@@ -110,9 +110,9 @@ describeOnNode('the way of packets of pods', () => {
     await until('the rules', async () => killed.output.includes('probes on the way of pods'));
     killed.signal('SIGKILL');
     await killed.exit;
-    expect(await pairsOf(scene())).toBe(1);
+    expect(await countPairs(scene())).toBe(1);
     const running = scene().run(`${LINK_LOCAL},${SERVICE}`, []);
     await until('the rules', async () => running.output.includes('probes on the way of pods'));
-    expect(await pairsOf(scene())).toBe(1);
+    expect(await countPairs(scene())).toBe(1);
   });
 });

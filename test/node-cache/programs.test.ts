@@ -5,7 +5,7 @@ import { chmod, symlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { NOISE, REAL_PROGRAM } from '@portolan/kernel/base/testing/path-programs.ts';
 import { expect, it } from 'vitest';
-import { socketOf } from '../support/control.ts';
+import { formatSocketName } from '../support/control.ts';
 import { type Program, runPortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';
 import { ALL_ANSWERED, askFromPod } from './hardening.ts';
@@ -34,7 +34,7 @@ async function pathWith(scripts: Readonly<Record<string, string>>): Promise<stri
 }
 
 /** @returns a PATH with these programs of the system alone */
-async function pathOf(...names: readonly string[]): Promise<string> {
+async function makePath(...names: readonly string[]): Promise<string> {
   const { folder, node } = scene();
   await folder.write('few/about', '');
   for (const name of names) {
@@ -52,7 +52,7 @@ async function expectMissing(running: Program, reason: string): Promise<void> {
   );
   expect(await fetch(METRICS)).toMatch(/^portolan_nodecache_rules_missing 1$/m);
   await until('the finding', async () => {
-    const socket = `--socket=${socketOf(running, 'node-cache')}`;
+    const socket = `--socket=${formatSocketName(running, 'node-cache')}`;
     const doctor = runPortolan(['doctor', socket, '--watch=1ms'], { through: node.through });
     await doctor.exit;
     return doctor.output.includes('node-rules-missing') && doctor.output.includes(reason);
@@ -98,7 +98,7 @@ describeOnNode('programs of the system', () => {
   it('that are missing are told of', async () => {
     const { run, folder } = scene();
     await folder.write('Corefile.base', WITH_HEALTH);
-    const environment = { PATH: await pathOf('nsenter', 'ip', 'sh') };
+    const environment = { PATH: await makePath('nsenter', 'ip', 'sh') };
     await expectMissing(run(LOCAL, [], { environment }), 'no packet filter: iptables: not installed');
   });
 

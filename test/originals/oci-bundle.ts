@@ -21,7 +21,7 @@ export interface BundleOptions {
   readonly environment: readonly string[];
   readonly mounts: readonly Mount[];
   /** A process in the network namespace of the pod. */
-  readonly networkOf: number;
+  readonly networkPid: number;
   readonly cgroup: string;
 }
 
@@ -30,17 +30,20 @@ const NANOS = 1_000_000_000n;
 const CPU_PERIOD = 100_000;
 
 /** Octets. */
-export function memoryLimitOf(container: OriginalContainer, instead: string | undefined): number | undefined {
+export function findMemoryLimit(
+  container: OriginalContainer,
+  instead: string | undefined,
+): number | undefined {
   const text = instead ?? container.resources?.limits?.memory;
-  return text === undefined ? undefined : Number(nanosOf(text) / NANOS);
+  return text === undefined ? undefined : Number(parseNanos(text) / NANOS);
 }
 
 export function makeBundle(options: BundleOptions): object {
-  const { spec, container, image, memory, environment, mounts, networkOf, cgroup } = options;
+  const { spec, container, image, memory, environment, mounts, networkPid, cgroup } = options;
   const { securityContext = {}, command, args = [], env = [] } = container;
   const [user = '0', group = '0'] = image.user.split(':');
-  const capabilities = capabilitiesOf(container);
-  const limit = memoryLimitOf(container, memory);
+  const capabilities = listCapabilities(container);
+  const limit = findMemoryLimit(container, memory);
   const cpu = container.resources?.limits?.cpu;
   return {
     ociVersion: '1.0.2',
@@ -79,27 +82,27 @@ export function makeBundle(options: BundleOptions): object {
       ),
       namespaces: [
         ...['pid', 'ipc', 'uts', 'mount'].map((type) => ({ type })),
-        { type: 'network', path: `/proc/${networkOf}/ns/net` },
+        { type: 'network', path: `/proc/${networkPid}/ns/net` },
       ],
       resources: {
         ...(limit === undefined ? {} : { memory: { limit } }),
-        ...(cpu === undefined ? {} : { cpu: { period: CPU_PERIOD, quota: quotaOf(cpu) } }),
+        ...(cpu === undefined ? {} : { cpu: { period: CPU_PERIOD, quota: computeQuota(cpu) } }),
       },
     },
   };
 }
 
 /** Those of CRI-O, which leaves fewest, and what the manifest adds and drops. */
-function capabilitiesOf({ securityContext }: OriginalContainer): readonly string[] {
+function listCapabilities({ securityContext }: OriginalContainer): readonly string[] {
   const { add = [], drop = [] } = securityContext?.capabilities ?? {};
   const dropsAll = drop.some((name) => name.toUpperCase() === 'ALL');
   const kept = dropsAll ? [] : DEFAULT_CAPABILITIES.filter((name) => !drop.includes(name));
   return [...new Set([...kept, ...add])].map((name) => `CAP_${name}`);
 }
 
-const quotaOf = (cpu: string): number => Number((nanosOf(cpu) * BigInt(CPU_PERIOD)) / NANOS);
+const computeQuota = (cpu: string): number => Number((parseNanos(cpu) * BigInt(CPU_PERIOD)) / NANOS);
 
-function nanosOf(text: string): bigint {
+function parseNanos(text: string): bigint {
   const nanos = parseQuantity(text);
   if (nanos === undefined) throw new Error(`not a quantity: ${text}`);
   return nanos;

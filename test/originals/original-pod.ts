@@ -12,9 +12,9 @@ import { promisify } from 'node:util';
 import type { Image } from '../image/unpack-image.ts';
 import { ANSWER_ALL } from '../node-cache/cluster-dns.ts';
 import { type Holder, hold } from '../node-cache/namespace.ts';
-import { type Mount, makeBundle, memoryLimitOf } from './oci-bundle.ts';
+import { findMemoryLimit, type Mount, makeBundle } from './oci-bundle.ts';
 import type { OriginalContainer, OriginalManifest, OriginalVolume } from './original.ts';
-import { targetOf } from './original.ts';
+import { findImageTarget } from './original.ts';
 
 const run = promisify(execFile);
 export const POD_ADDRESS = '10.244.0.5';
@@ -35,7 +35,7 @@ export interface PodOptions {
   /** Memory limits by container, instead of those of the manifest. */
   readonly memory: Readonly<Record<string, string>>;
   /** The image of a target. */
-  readonly imageOf: (target: string) => Promise<Image>;
+  readonly loadImage: (target: string) => Promise<Image>;
   /** The folder of the service account. */
   readonly account: string;
   /** The API server's program, and its flags. */
@@ -80,17 +80,17 @@ export class OriginalPod {
 
   /** The command that another one is appended to, to run in the network of the pod. */
   get through(): readonly string[] {
-    return networkOf(this.#holder);
+    return makeNsenterCommand(this.#holder);
   }
 
   /** What a container has written. */
-  outputOf(container: string): string {
+  readOutput(container: string): string {
     return this.#outputs.get(container) ?? '';
   }
 
   /** Whether there is a way to the name server outside. */
   async connect(isThere: boolean): Promise<void> {
-    const [program = '', ...words] = networkOf(this.#outside);
+    const [program = '', ...words] = makeNsenterCommand(this.#outside);
     await run(program, [...words, 'ip', 'link', 'set', 'pod', isThere ? 'up' : 'down']);
   }
 
@@ -114,7 +114,7 @@ export class OriginalPod {
       for (const probe of [container.readinessProbe, container.livenessProbe]) {
         if (probe === undefined) continue;
         const { host = spec.hostNetwork === true ? '127.0.0.1' : POD_ADDRESS, path, port } = probe.httpGet;
-        const url = `http://${host}:${portOf(container, port)}${path}`;
+        const url = `http://${host}:${resolvePort(container, port)}${path}`;
         await this.#until(
           url,
           async () => (await this.#run(process.execPath, '-e', FETCH_STATUS, url)) === '200',
@@ -136,11 +136,11 @@ export class OriginalPod {
   memory(): readonly MemoryUse[] {
     this.#failIfEnded();
     return this.#ours().map((container) => {
-      const limit = memoryLimitOf(container, this.#options.memory[container.name]);
+      const limit = findMemoryLimit(container, this.#options.memory[container.name]);
       return {
         container: container.name,
         limit: limit === undefined ? undefined : limit / MEBI,
-        anonymous: Math.round(anonymousOf(this.#cgroup(container)) / MEBI),
+        anonymous: Math.round(readAnonymousMemory(this.#cgroup(container)) / MEBI),
       };
     });
   }
@@ -163,12 +163,14 @@ export class OriginalPod {
   }
 
   #ours(): readonly OriginalContainer[] {
-    return this.#options.manifest.spec.containers.filter((container) => targetOf(container) !== undefined);
+    return this.#options.manifest.spec.containers.filter(
+      (container) => findImageTarget(container) !== undefined,
+    );
   }
 
   async #startSurroundings(): Promise<void> {
     const { pid } = this.#outside;
-    const outside = networkOf(this.#outside);
+    const outside = makeNsenterCommand(this.#outside);
     const ip = async (place: readonly string[], words: string) => {
       const [program = '', ...rest] = [...place, 'ip', ...words.split(' ')];
       await run(program, rest);
@@ -188,19 +190,19 @@ export class OriginalPod {
   }
 
   async #startContainer(container: OriginalContainer): Promise<void> {
-    const target = targetOf(container);
+    const target = findImageTarget(container);
     if (target === undefined) return await this.#startOther(container);
-    const { manifest, imageOf, memory, folder } = this.#options;
+    const { manifest, loadImage, memory, folder } = this.#options;
     const bundle = join(folder, container.name);
     await mkdir(bundle);
     const options = {
       spec: manifest.spec,
       container,
-      image: await imageOf(target),
+      image: await loadImage(target),
       memory: memory[container.name],
       environment: this.#environment(),
-      mounts: await this.#mountsOf(container),
-      networkOf: this.#holder.pid,
+      mounts: await this.#createMounts(container),
+      networkPid: this.#holder.pid,
       cgroup: this.#cgroup(container),
     };
     await writeFile(join(bundle, 'config.json'), JSON.stringify(makeBundle(options)));
@@ -236,7 +238,7 @@ export class OriginalPod {
       });
   }
 
-  async #mountsOf({ name, volumeMounts = [] }: OriginalContainer): Promise<readonly Mount[]> {
+  async #createMounts({ name, volumeMounts = [] }: OriginalContainer): Promise<readonly Mount[]> {
     const { folder, manifest, account } = this.#options;
     const resolv = await this.#write(`${name}-resolv.conf`, `nameserver ${NAME_SERVER}\n`);
     const hosts = await this.#write(`${name}-hosts`, `127.0.0.1 localhost\n${POD_ADDRESS} pod\n`);
@@ -323,9 +325,14 @@ export class OriginalPod {
   }
 }
 
-const networkOf = ({ pid }: Holder): readonly string[] => ['nsenter', `--target=${pid}`, '--net', '--'];
+const makeNsenterCommand = ({ pid }: Holder): readonly string[] => [
+  'nsenter',
+  `--target=${pid}`,
+  '--net',
+  '--',
+];
 
-function portOf({ ports = [] }: OriginalContainer, port: number | string): number {
+function resolvePort({ ports = [] }: OriginalContainer, port: number | string): number {
   if (typeof port === 'number') return port;
   const named = ports.find(({ name }) => name === port);
   if (named === undefined) throw new Error(`no port ${port}`);
@@ -333,7 +340,7 @@ function portOf({ ports = [] }: OriginalContainer, port: number | string): numbe
 }
 
 /** Octets, of version 1 or 2 of control groups. */
-function anonymousOf(cgroup: string): number {
+function readAnonymousMemory(cgroup: string): number {
   const places = [
     [`/sys/fs/cgroup/memory${cgroup}/memory.stat`, /^total_rss (\d+)$/m],
     [`/sys/fs/cgroup${cgroup}/memory.stat`, /^anon (\d+)$/m],

@@ -86,14 +86,14 @@ const TARGETS: readonly (readonly [pattern: RegExp, target: string])[] = [
 export function readOriginal(name: string): OriginalManifest {
   const text = readFileSync(`${FOLDER}/${name}.yaml`, 'utf8');
   const objects = parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
-  return manifestOf(objects, /^# Source: (.*)$/m.exec(text)?.[1] ?? '');
+  return toManifest(objects, /^# Source: (.*)$/m.exec(text)?.[1] ?? '');
 }
 
 /** @param source where the objects come from @throws Error without a pod among them */
-export function manifestOf(objects: readonly KubernetesObject[], source: string): OriginalManifest {
+export function toManifest(objects: readonly KubernetesObject[], source: string): OriginalManifest {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
-  const workload = objects.find((object) => podSpecOf(object) !== undefined);
-  const spec = workload && podSpecOf(workload);
+  const workload = objects.find((object) => findPodSpec(object) !== undefined);
+  const spec = workload && findPodSpec(workload);
   if (spec === undefined) throw new Error(`no pod in: ${source}`);
   return {
     spec,
@@ -112,13 +112,13 @@ export function manifestOf(objects: readonly KubernetesObject[], source: string)
 }
 
 /** Of a workload, as parsed. */
-export function podSpecOf(object: unknown): OriginalPodSpec | undefined {
+export function findPodSpec(object: unknown): OriginalPodSpec | undefined {
   const { spec } = (object ?? {}) as { spec?: { template?: { spec?: OriginalPodSpec } } };
   return spec?.template?.spec;
 }
 
 /** The target of the Dockerfile that replaces the image of a container; `undefined` for images that stay. */
-export function targetOf({ image }: OriginalContainer): string | undefined {
+export function findImageTarget({ image }: OriginalContainer): string | undefined {
   const name = image.replace(/:[^/:]*$/, '');
   return TARGETS.find(([pattern]) => pattern.test(name))?.[1];
 }

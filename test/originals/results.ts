@@ -22,7 +22,7 @@ export class OriginalResults {
   readonly #results: OriginalResult[] = [];
 
   add(original: OriginalCase, containers: readonly MemoryUse[]): void {
-    this.#results.push({ id: original.id, digest: digestOf(original), containers });
+    this.#results.push({ id: original.id, digest: computeCaseDigest(original), containers });
   }
 
   /** Writes what was found, and keeps what was not tried, if that is wanted. */
@@ -37,7 +37,7 @@ export function readResults(): readonly OriginalResult[] {
   return readRecording<OriginalResult>(FILE);
 }
 
-export function digestOf(original: OriginalCase): string {
+export function computeCaseDigest(original: OriginalCase): string {
   const { title, note, ...meaning } = original;
   const manifest = readFileSync(`test/originals/manifests/${original.manifest}.yaml`, 'utf8');
   return createHash('sha256').update(JSON.stringify(meaning)).update(manifest).digest('hex').slice(0, 16);

@@ -11,7 +11,7 @@ import { type MemoryUse, OriginalPod, POD_ADDRESS } from './original-pod.ts';
 
 export interface OriginalsSetting {
   readonly folder: TemporaryFolder;
-  readonly imageOf: (target: string) => Promise<Image>;
+  readonly loadImage: (target: string) => Promise<Image>;
   /** The folder of the service account. */
   readonly account: string;
   /** The API server double, as a file that node runs. */
@@ -59,7 +59,7 @@ export type ManifestCase = Omit<OriginalCase, 'manifest' | 'title'> & { readonly
 /** @returns what each container used in the end @throws if the pod does not answer as it must */
 export async function tryManifest(
   { id, manifest, asks, services = 0, memory = {}, replicas }: ManifestCase,
-  { folder, imageOf, account, apiServer }: OriginalsSetting,
+  { folder, loadImage, account, apiServer }: OriginalsSetting,
 ): Promise<readonly MemoryUse[]> {
   const objects = await folder.write(
     'cluster.json',
@@ -73,7 +73,7 @@ export async function tryManifest(
     id: `portolan-test-${process.pid}-${id}`,
     manifest,
     memory,
-    imageOf,
+    loadImage,
     account,
     apiServer: [process.execPath, apiServer, '--tls', '--objects', objects, ...size],
   });

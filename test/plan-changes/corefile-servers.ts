@@ -27,7 +27,7 @@ export async function startCoreDns(scene: Scene): Promise<ChangingServer> {
     '@ 60 IN SOA ns hostmaster 1 7200 1800 86400 5\n  60 IN NS ns\nns 60 IN A 192.0.2.5\n',
   );
   const write = (index: number) =>
-    corefileOf(index, { port, metrics, upstream, zone, etcd: etcd.first.url, api: cluster.url });
+    makeCorefile(index, { port, metrics, upstream, zone, etcd: etcd.first.url, api: cluster.url });
   let text = write(0);
   const frontEnd = makeCoreDnsFrontEnd(scene, () => text);
   const change = async (index: number) => {
@@ -59,7 +59,7 @@ interface CorefileParts {
 }
 
 /** A block of most plugins that changes, one that stays, one with derived answers, and one that comes and goes. */
-function corefileOf(index: number, { port, metrics, upstream, zone, etcd, api }: CorefileParts): string {
+function makeCorefile(index: number, { port, metrics, upstream, zone, etcd, api }: CorefileParts): string {
   const shared = `bind ${ADDRESS}\n prometheus ${ADDRESS}:${metrics}\n errors`;
   const kubernetes = `kubernetes cluster.local in-addr.arpa {
   endpoint ${api}

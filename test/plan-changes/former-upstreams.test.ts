@@ -42,7 +42,7 @@ class ChangingForwarder {
   readonly #clock = new ManualClock();
   readonly path = new ReaderPath(1, this.#clock);
   readonly #transports: WeakRef<Transport>[] = [];
-  readonly #forwarder = new Forwarder(planOf(0), {
+  readonly #forwarder = new Forwarder(makePlan(0), {
     clock: this.#clock,
     log: silentLog,
     resolveName: () => Promise.reject(new Error('no names here')),
@@ -84,7 +84,7 @@ class ChangingForwarder {
 
   /** The plan changes, so that servers are others. */
   change(index: number): void {
-    this.#forwarder.change(planOf(index));
+    this.#forwarder.change(makePlan(index));
   }
 
   advance(milliseconds: number): void {
@@ -98,7 +98,7 @@ class ChangingForwarder {
   }
 }
 
-const planOf = (index: number) => planFor(['127.0.0.1:53'], { udpSize: 1232 + index });
+const makePlan = (index: number) => planFor(['127.0.0.1:53'], { udpSize: 1232 + index });
 
 it('where readers ask them', async () => {
   const changing = new ChangingForwarder(TERMS);

@@ -1,7 +1,7 @@
 /**
  * After a change of its plan, a server with any front end holds no reference to the former plan.
  */
-import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compilePlan } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
@@ -39,7 +39,7 @@ for (const { name, tools } of FRONT_ENDS)
 it('keeps no cache for the sake of what counts its answers', async () => {
   const table = new TableWriter({ readers: 1, reservation: 2 ** 26 });
   const make = () => {
-    const cache = new Cache(optionsIn(planOf('. {\n cache\n}\n'), cachePlugin), {
+    const cache = new Cache(optionsIn(compilePlan('. {\n cache\n}\n'), cachePlugin), {
       table,
       clock: systemClock,
       metrics: new MetricRegistry(),
@@ -61,7 +61,7 @@ it('keeps nothing of plans that cannot be made', async () => {
   const zone = Array(4).fill('a'.repeat(50)).join('.');
   const bad = `.:53 {\n etcd a.test\n}\nb.test:53 {\n kubernetes ${zone}\n}\n`;
   const { engine } = new ReaderSubject('.:53 {\n whoami\n}\n');
-  await expect(engine.makeBlocks(planOf(bad))).rejects.toThrow('cluster domain too long');
+  await expect(engine.makeBlocks(compilePlan(bad))).rejects.toThrow('cluster domain too long');
   expect(await engine.metrics.render()).not.toContain('zones="a.test."');
 });
 

@@ -10,7 +10,7 @@ import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { Engine } from '@portolan/kernel/engine/engine.ts';
-import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { makeStartThread } from '@portolan/kernel/listen/reader-threads.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { LocalNamesPlugin } from '@portolan/plugins/local-names/local-names.ts';
 import { localNames as localNamesPlugin } from '@portolan/plugins/local-names/plugin.ts';
@@ -92,7 +92,7 @@ export class Scene {
       clock: systemClock,
       log: silentLog,
       http: new HttpHost({ clock: systemClock, log: silentLog }),
-      startReader: startThreadOf(readerEntry),
+      startReader: makeStartThread(readerEntry),
       queryLogEntry: new URL('query-log.mjs', readerEntry),
       version: 'test',
     };

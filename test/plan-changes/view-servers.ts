@@ -26,7 +26,7 @@ export async function startServe(scene: Scene): Promise<ChangingServer> {
   ];
   const frontEnd = makeServeFrontEnd(scene, port, { example: true, configDir: folder.path }, 'serve');
   const change = async (index: number) => {
-    for (const [key, text] of Object.entries(configMapOf(index, upstream)))
+    for (const [key, text] of Object.entries(makeConfigMapData(index, upstream)))
       await replaceFile(`${folder.path}/${key}`, text);
   };
   await change(0);
@@ -48,7 +48,7 @@ export async function startKubeDns(scene: Scene): Promise<ChangingServer> {
   const frontEnd = makeServeFrontEnd(scene, port, flags, 'kube-dns');
   const metadata = { name: 'kube-dns', namespace: 'kube-system' };
   const change = (index: number) =>
-    cluster.put({ kind: 'ConfigMap', metadata, data: configMapOf(index, upstream) });
+    cluster.put({ kind: 'ConfigMap', metadata, data: makeConfigMapData(index, upstream) });
   await change(0);
   return await scene.serve({
     frontEnd,
@@ -60,7 +60,7 @@ export async function startKubeDns(scene: Scene): Promise<ChangingServer> {
 
 const LOCAL_NAMES = ['n0.v1.example', 'x.rule.example', 'outside.example', 'x.stub.example'];
 
-function configMapOf(index: number, upstream: string): Readonly<Record<string, string>> {
+function makeConfigMapData(index: number, upstream: string): Readonly<Record<string, string>> {
   const zone = `v${index}.stub.example`;
   return {
     stubDomains: JSON.stringify({ 'stub.example': [upstream], [zone]: [upstream] }),
@@ -111,7 +111,7 @@ export async function startDnsmasq(scene: Scene): Promise<ChangingServer> {
     version,
     clock,
     log,
-    fileOf: (record) => scene.engine.find(LocalNamesPlugin)?.handlers.fileOf(record),
+    findHostsFile: (record) => scene.engine.find(LocalNamesPlugin)?.handlers.findHostsFile(record),
   });
   const server = parseUpstream(upstream);
   if (server === undefined) throw new Error(`no address: ${upstream}`);

@@ -14,10 +14,10 @@ import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 afterEach(endAllPrograms);
 
 /** @param address of each name; undefined: a name that does not exist; `silent`: no reply; `long`: too long for UDP */
-async function startUpstream(addressOf: (name: string) => string | undefined): Promise<LoopbackUpstream> {
+async function startUpstream(findAddress: (name: string) => string | undefined): Promise<LoopbackUpstream> {
   const upstream = await LoopbackUpstream.start(({ query, over, send }) => {
     const name = query.questions[0]?.name;
-    const address = name === undefined ? undefined : addressOf(name);
+    const address = name === undefined ? undefined : findAddress(name);
     if (name === undefined || address === 'silent') return;
     if (address === 'long' && over === 'udp')
       return send(reply(query, { header: { ...query.header, response: true, truncated: true } }));

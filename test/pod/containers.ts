@@ -62,7 +62,7 @@ export function readProbes(
 const ACCOUNT: Account = { namespace: 'kube-system', name: 'kube-dns' };
 
 /** What the pod's account may do. @param components folders of `deploy/components` */
-export function readRulesOf(folder: LayoutFolder, components: readonly string[]) {
+export function readAccountRules(folder: LayoutFolder, components: readonly string[]) {
   const folders = [folder, ...components.map((component) => join('components', component))];
   const texts = folders.flatMap((each) => readKustomization(join('deploy', each)).map(({ text }) => text));
   return readRules(texts, ACCOUNT);

@@ -7,7 +7,7 @@ import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.t
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
-import { linesOf } from '../resolver/zone-upstream.ts';
+import { formatAnswers } from '../resolver/zone-upstream.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 import { changeConfigMap } from './config-map.ts';
 import { readGoldenCluster, SERVED_WITHOUT_SLICES } from './pod.ts';
@@ -57,7 +57,7 @@ async function startKubeDns(...flags: readonly string[]): Promise<Server & { pro
 
 const SOON = { timeout: 15_000, interval: 50 };
 const at = async (server: Server, name: string) =>
-  linesOf(await ask(server, `${name}.svc.cluster.local`, 'A')).map((line) =>
+  formatAnswers(await ask(server, `${name}.svc.cluster.local`, 'A')).map((line) =>
     line.replaceAll('.svc.cluster.local.', ''),
   );
 

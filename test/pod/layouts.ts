@@ -58,7 +58,7 @@ async function layOutThree(dependencies: Dependencies, dnsmasq: 'ours' | 'origin
     `--healthz-port=${ports.readiness}`,
     `--kube-master-url=${dependencies.master}`,
   ];
-  const args = wordsOf('kube-dns', 'kubedns', ports, dependencies, here);
+  const args = makeArguments('kube-dns', 'kubedns', ports, dependencies, here);
   const environment = { PROMETHEUS_PORT: String(ports.kubednsMetrics) };
   const makeDnsmasq = dnsmasq === 'ours' ? ourDnsmasq : originalDnsmasq;
   return {
@@ -88,14 +88,20 @@ export async function layOutAround(
 }
 
 function ourDnsmasq(ports: Ports, dependencies: DnsmasqDependencies): Part {
-  const [command = '', ...words] = wordsOf('kube-dns', 'dnsmasq', ports, dependencies, onLoopback(ports));
+  const [command = '', ...words] = makeArguments(
+    'kube-dns',
+    'dnsmasq',
+    ports,
+    dependencies,
+    onLoopback(ports),
+  );
   // It stands behind `--` in the manifests that the options are dnsmasq's; the nanny's come first.
   const args = [command, `-kubednsServer=${HERE}:${ports.kubedns}`, ...words];
   return new Part('dnsmasq', { kind: 'portolan', args });
 }
 
 function originalDnsmasq(ports: Ports, dependencies: DnsmasqDependencies): Part {
-  const words = wordsOf('kube-dns', 'dnsmasq', ports, dependencies, onLoopback(ports));
+  const words = makeArguments('kube-dns', 'dnsmasq', ports, dependencies, onLoopback(ports));
   const own = words.slice(words.indexOf('--') + 1);
   const args = [...own, `--server=${dependencies.upstream.replace(':', '#')}`];
   return new Part('dnsmasq', { kind: 'foreign', path: 'dnsmasq', args });
@@ -109,7 +115,7 @@ function sidecar(ports: Ports, dependencies: DnsmasqDependencies): Part {
   ];
   return new Part('sidecar', {
     kind: 'portolan',
-    args: wordsOf('kube-dns', 'sidecar', ports, dependencies, here),
+    args: makeArguments('kube-dns', 'sidecar', ports, dependencies, here),
   });
 }
 
@@ -123,7 +129,7 @@ async function layOutOne(dependencies: Dependencies): Promise<Layout> {
     `--sidecar-port=${HERE}:${ports.sidecar}`,
     `--prometheus-port=${HERE}:${ports.kubednsMetrics}`,
   ];
-  const args = wordsOf('portolan', 'portolan', ports, dependencies, here);
+  const args = makeArguments('portolan', 'portolan', ports, dependencies, here);
   const rest = places('portolan', ports);
   return {
     parts: [new Part('portolan', { kind: 'portolan', args })],
@@ -144,7 +150,7 @@ async function findPorts(): Promise<Ports> {
 }
 
 /** The words of a container, and what puts it on loopback. */
-function wordsOf(
+function makeArguments(
   folder: LayoutFolder,
   name: string,
   ports: Ports,

@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
-import { defineTestsOf } from './pod-suite.ts';
+import { definePodTests } from './pod-suite.ts';
 
 const LAYOUT = 'one container';
 
-describe(LAYOUT, () => defineTestsOf(LAYOUT));
+describe(LAYOUT, () => definePodTests(LAYOUT));

@@ -1,6 +1,6 @@
 import { describeWithTool } from '../support/tools.ts';
-import { defineTestsOf } from './pod-suite.ts';
+import { definePodTests } from './pod-suite.ts';
 
 const LAYOUT = 'the original dnsmasq between ours';
 
-describeWithTool('dnsmasq', LAYOUT, () => defineTestsOf(LAYOUT));
+describeWithTool('dnsmasq', LAYOUT, () => definePodTests(LAYOUT));

@@ -15,7 +15,7 @@ import { digAll } from './dig-batch.ts';
 import { expectedAtFront, heard } from './golden-answers.ts';
 import type { LayoutName } from './layouts.ts';
 import { Pod } from './pod.ts';
-import { pick, statusOf, untilProbes } from './probes.ts';
+import { fetchStatus, pick, untilProbes } from './probes.ts';
 import { missingSeries, scrape } from './scrape.ts';
 import { mayServeDnsPort, NAMED_SERVER, SHARED_DOMAIN, startNamedServer } from './upstream.ts';
 
@@ -36,7 +36,7 @@ const MORTALS: Readonly<Record<LayoutName, readonly string[]>> = {
 
 type GetPod = () => Pod;
 
-export function defineTestsOf(layout: LayoutName): void {
+export function definePodTests(layout: LayoutName): void {
   let pod: Pod;
   beforeAll(async () => {
     pod = await Pod.start(layout);
@@ -50,7 +50,7 @@ export function defineTestsOf(layout: LayoutName): void {
     testNamedServer(() => pod);
   }
   if (layout === 'three containers') testLateApiServer(() => pod);
-  for (const part of MORTALS[layout]) testDeathOf(part, () => pod);
+  for (const part of MORTALS[layout]) testDeath(part, () => pod);
 }
 
 function testClients(layout: LayoutName, pod: GetPod): void {
@@ -173,7 +173,7 @@ function testLateApiServer(pod: GetPod): void {
       await kubedns?.kill();
       await apiServer.stop();
       kubedns?.start();
-      await expect.poll(() => statusOf(layout.probes['kubedns readiness'] ?? ''), SOON).toBe(503);
+      await expect.poll(() => fetchStatus(layout.probes['kubedns readiness'] ?? ''), SOON).toBe(503);
       expect(await askShort(layout.front, 'late.test', 'A')).toBe('192.0.2.1');
       await apiServer.listen();
       await pod().untilHealthy();
@@ -182,7 +182,7 @@ function testLateApiServer(pod: GetPod): void {
   );
 }
 
-function testDeathOf(name: string, pod: GetPod): void {
+function testDeath(name: string, pod: GetPod): void {
   it(`when ${name} dies the probes say so, until it is back`, LONG, async () => {
     const { parts, probes, missed, front } = pod().layout;
     const part = parts.find((candidate) => candidate.name === name);

@@ -9,7 +9,7 @@ const PERIOD = 100;
 const TIMEOUT = 5_000;
 
 /** What a probe hears, if anything. */
-export async function statusOf(url: string): Promise<number | undefined> {
+export async function fetchStatus(url: string): Promise<number | undefined> {
   try {
     const { status, body } = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
     await body?.cancel();
@@ -21,7 +21,7 @@ export async function statusOf(url: string): Promise<number | undefined> {
 }
 
 async function isHealthy(url: string): Promise<boolean> {
-  const status = await statusOf(url);
+  const status = await fetchStatus(url);
   return status !== undefined && status >= 200 && status < 400;
 }
 

@@ -9,11 +9,11 @@ import { afterEach, expect, it, onTestFinished } from 'vitest';
 import type { AccessRule } from '../api-server/access.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { servedByDefault } from '../api-server/catalog.ts';
-import { findUnused, userOf } from '../api-server/rbac.ts';
+import { findUnused, formatUser } from '../api-server/rbac.ts';
 import { writeKubeconfig } from '../support/double-process.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { ConfigMapVolume, changeConfigMap } from './config-map.ts';
-import { type LayoutFolder, readAddedWords, readRulesOf, readWords } from './containers.ts';
+import { type LayoutFolder, readAccountRules, readAddedWords, readWords } from './containers.ts';
 import { readGoldenCluster, SERVED_WITHOUT_SLICES } from './pod.ts';
 import { untilProbes } from './probes.ts';
 
@@ -38,7 +38,7 @@ const CASES = (
 ).map((each): [string, Case] => [[`deploy/${each.folder}`, ...each.components].join(' with '), each]);
 
 it.each(CASES)('%s', { timeout: 60_000 }, async (_, { folder, components }) => {
-  const rules = readRulesOf(folder, components);
+  const rules = readAccountRules(folder, components);
   const servers = await Promise.all(SERVED.map((serves) => startApiServer(rules, serves)));
   const runs = servers.map((server) => runWith(server, folder, components));
   for (const { readiness, alive } of await Promise.all(runs))
@@ -51,7 +51,7 @@ it.each(CASES)('%s', { timeout: 60_000 }, async (_, { folder, components }) => {
 });
 
 it('without the rights of the one container the rest is served, and the log says what is missing', async () => {
-  const server = await startApiServer(readRulesOf('kube-dns', []), servedByDefault);
+  const server = await startApiServer(readAccountRules('kube-dns', []), servedByDefault);
   const { readiness, alive, program } = await runWith(server, 'portolan', []);
   await untilProbes({ readiness }, 'healthy', { alive });
   await expect.poll(() => program.errors, { timeout: 20_000 }).toMatch(/configmaps .*is forbidden/);
@@ -62,7 +62,7 @@ it('without the rights of the one container the rest is served, and the log says
 /** What API servers serve: of those without EndpointSlices, Endpoints are requested in their place. */
 const SERVED = [servedByDefault, SERVED_WITHOUT_SLICES];
 
-const USER = userOf({ namespace: 'kube-system', name: 'kube-dns' });
+const USER = formatUser({ namespace: 'kube-system', name: 'kube-dns' });
 
 async function startApiServer(rules: readonly AccessRule[], serves: readonly string[]) {
   const double = await ApiServerDouble.start({

@@ -6,7 +6,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { RCODE, TYPE } from '@portolan/dns/types.ts';
-import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
+import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 
 /** All names in here have this address at every server; each other name below `test.` has the server's own. */
 export const SHARED_DOMAIN = { name: 'shared.test', answer: '198.51.100.1' };
@@ -39,7 +39,7 @@ export async function startNamedServer(
   const socket = createSocket(SHARED);
   socket.on('message', (packet, client) => {
     const query = decodeMessage(packet);
-    socket.send(reply(query, { answers: [addressOf(query, address)] }), client.port, client.address);
+    socket.send(reply(query, { answers: [makeAddressRecord(query, address)] }), client.port, client.address);
   });
   socket.bind(NAMED_SERVER.port, NAMED_SERVER.address);
   await once(socket, 'listening');
@@ -59,7 +59,7 @@ export async function startExternalServer(
       return;
     }
     const found = name.endsWith(`.${SHARED_DOMAIN.name}.`) ? SHARED_DOMAIN.answer : address;
-    send(reply(query, { answers: question?.type === TYPE.A ? [addressOf(query, found)] : [] }));
+    send(reply(query, { answers: question?.type === TYPE.A ? [makeAddressRecord(query, found)] : [] }));
   });
   atEnd(() => server.stop());
   return server;

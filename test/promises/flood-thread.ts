@@ -14,7 +14,7 @@ import { bindDescriptor, openDescriptor, setOption } from '@portolan/kernel/sock
 import { libc } from '@portolan/kernel/socket/libc.ts';
 import { MSG_DONTWAIT, SO_RCVBUF, SOCK_DGRAM, SOL_SOCKET } from '@portolan/kernel/socket/linux.ts';
 import { MessageRow } from '@portolan/kernel/socket/message-row.ts';
-import { readThreadTimes, sumOf } from '../../bench/processor-time.ts';
+import { readThreadTimes, sumTimes } from '../../bench/processor-time.ts';
 import { type FloodPlan, MAX_ASKED, NUMBERS, type ThreadData, WORD } from './flood-plan.ts';
 
 const ROW = 16;
@@ -118,7 +118,7 @@ function note(milliseconds: number, now: number): void {
 
 /** Milliseconds of processor time that the server has used. */
 function readUsed(): number {
-  return sumOf(readThreadTimes(pid)) / 1000;
+  return sumTimes(readThreadTimes(pid)) / 1000;
 }
 
 const endpoint = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -27,7 +27,7 @@ while (Atomics.load(counts, WORD.STOP) === 0) {
   const received = batch.receive(fd, MSG_WAITFORONE);
   for (let index = 0; index < received; index++) {
     const { octets } = batch;
-    const start = batch.startOf(index);
+    const start = batch.startAt(index);
     let end = start + 12;
     while ((octets[end] ?? 0) !== 0) end += (octets[end] ?? 0) + 1;
     const isText = octets[end + 2] === TYPE_TXT;

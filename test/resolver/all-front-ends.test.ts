@@ -17,8 +17,8 @@ import { bundleDouble } from '../support/double-process.ts';
 import { itWithTool } from '../support/tools.ts';
 import {
   askWithOptions,
+  makeName,
   NAMES,
-  nameOf,
   OF_ONE_HOP,
   OF_SERVERS,
   startUpstream,
@@ -45,7 +45,7 @@ async function startDnsmasq(scene: Scene, upstream: string, ...words: readonly s
     version,
     clock,
     log,
-    fileOf: (record) => scene.engine.find(LocalNamesPlugin)?.handlers.fileOf(record),
+    findHostsFile: (record) => scene.engine.find(LocalNamesPlugin)?.handlers.findHostsFile(record),
   });
   await scene.serve({ frontEnd, port, change: () => {}, names: [] });
   return { address: ADDRESS, port };
@@ -56,12 +56,12 @@ it('of dnsmasq, but for its own names', async () => {
   const scene = new Scene(surroundings);
   const server = await startDnsmasq(scene, upstream.address, '--host-record=own.example,10.0.0.1');
   for (let index = 0; index < NAMES; index += 1)
-    expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+    expect(await askShort(server, makeName(index), 'A')).toBe('192.0.2.1');
   expect(scene.engine.readerPath.countForwarded().reader).toBeGreaterThan(NAMES / 2);
   expect(await askShort(server, 'own.example', 'A')).toBe('10.0.0.1');
   expect((await ask(server, 'missing.example', 'A')).header.rcode).toBe(RCODE.NXDOMAIN);
   const asked = upstream.asked.length;
-  for (let index = 0; index < NAMES; index += 1) await askShort(server, nameOf(index), 'A');
+  for (let index = 0; index < NAMES; index += 1) await askShort(server, makeName(index), 'A');
   expect(upstream.asked.length).toBe(asked);
   expect(upstream.asked.filter((name) => name.startsWith('own'))).toEqual([]);
 });
@@ -76,7 +76,7 @@ it('of dnsmasq and its cache, whatever EDNS options a query has', async () => {
     [OF_SERVERS, NAMES],
   ] as const)
     for (let index = 0; index < NAMES; index += 1)
-      expect(await askWithOptions(server, nameOf(first + index), options)).toEqual({
+      expect(await askWithOptions(server, makeName(first + index), options)).toEqual({
         address: '192.0.2.1',
         options: [],
       });
@@ -89,9 +89,9 @@ it('of dnsmasq with several servers, to the fastest, which all are asked to find
   const [first, second] = upstreams.map(({ address }) => address);
   const server = await startDnsmasq(scene, first ?? '', `--server=${second?.replace(':', '#')}`);
   for (let index = 0; index < 2 * NAMES; index += 1)
-    expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+    expect(await askShort(server, makeName(index), 'A')).toBe('192.0.2.1');
   expect(scene.engine.readerPath.countForwarded().reader).toBeGreaterThan(NAMES);
-  for (const { asked } of upstreams) expect(asked).toContain(`${nameOf(0)}. A`);
+  for (const { asked } of upstreams) expect(asked).toContain(`${makeName(0)}. A`);
 });
 
 it('of dnsmasq, which asks again only when the client does', async () => {
@@ -104,7 +104,7 @@ it('of dnsmasq, which asks again only when the client does', async () => {
   });
   const scene = new Scene(surroundings);
   const server = await startDnsmasq(scene, `${ADDRESS}:${upstream.port}`);
-  for (let index = 0; index < NAMES; index += 1) await askShort(server, nameOf(index), 'A');
+  for (let index = 0; index < NAMES; index += 1) await askShort(server, makeName(index), 'A');
   expect(scene.engine.readerPath.countForwarded().reader).toBeGreaterThan(NAMES / 2);
   const queries = () => upstream.queries.filter(({ query }) => query.questions[0]?.name === 'lost.example.');
   const first = ask(server, 'lost.example', 'A', { deadline: 1500 }).catch(() => 'no answer');
@@ -121,12 +121,12 @@ itWithTool(['etcd'], 'of skydns', async () => {
   const { port } = await startSkyDns(scene);
   const server = { address: ADDRESS, port };
   for (let index = 0; index < NAMES; index += 1)
-    expect((await ask(server, nameOf(index), 'A')).header.rcode).toBe(RCODE.NOERROR);
+    expect((await ask(server, makeName(index), 'A')).header.rcode).toBe(RCODE.NOERROR);
   const { readerPath } = scene.engine;
   const before = readerPath.countForwarded().reader;
   expect(before).toBeGreaterThan(NAMES / 2);
   for (const [index, option] of [...OF_SERVERS, ...OF_ONE_HOP].entries())
-    expect((await askWithOptions(server, nameOf(NAMES + index), [option])).options).toEqual([]);
+    expect((await askWithOptions(server, makeName(NAMES + index), [option])).options).toEqual([]);
   expect(readerPath.countForwarded().reader).toBeGreaterThan(
     before + (OF_SERVERS.length + OF_ONE_HOP.length) / 2,
   );

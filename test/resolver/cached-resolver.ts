@@ -14,7 +14,7 @@ import { ForwardTally } from '@portolan/kernel/forward/forward-tally.ts';
 import { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-path.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { Cache } from '@portolan/plugins/cache/cache.ts';
-import type { OwnRules } from '@portolan/plugins/cache/options.ts';
+import type { NativeRules } from '@portolan/plugins/cache/options.ts';
 import type { FilteredTypes } from '@portolan/plugins/forward/filtered-types.ts';
 import { Forward } from '@portolan/plugins/forward/forward.ts';
 import { planRoute } from '@portolan/plugins/forward/options.ts';
@@ -22,7 +22,7 @@ import type { RouteDependencies } from '@portolan/plugins/forward/route.ts';
 
 export interface CachedResolverSettings {
   readonly forward: ForwardPlan;
-  readonly cache: OwnRules;
+  readonly cache: NativeRules;
   readonly filteredTypes: FilteredTypes;
   /** Default: replies stay as they are. */
   readonly replies?: ReplyChanges;
@@ -47,7 +47,7 @@ export class CachedResolver {
     this.#forward = this.#makeForward(settings);
   }
 
-  #makeCache(rules: OwnRules, former?: Cache): Cache {
+  #makeCache(rules: NativeRules, former?: Cache): Cache {
     const { table, clock } = this.#dependencies;
     const dependencies = {
       table,

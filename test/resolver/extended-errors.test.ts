@@ -21,7 +21,7 @@ const EDNS: Edns = { version: 0, udpSize: 1232, dnssecOk: false, extendedRcode: 
 const CLUSTER_NAME = 'cart.shop.svc.cluster.local';
 
 /** As `SERVFAIL 15.0.22`, with a text in parentheses; without a code, the response code alone. */
-async function codeOf(
+async function askErrorCode(
   server: Server,
   name: string,
   {
@@ -113,55 +113,55 @@ describe.each(['serve', 'kube-dns'])('%s', (role) => {
 
   it('is not ready before the cluster is listed', async () => {
     const server = await start(`--kube-master-url=http://127.0.0.1:${await findFreePort()}`);
-    expect(await codeOf(server, CLUSTER_NAME)).toBe('SERVFAIL 15.0.14');
-    expect(await codeOf(server, CLUSTER_NAME, { transport: 'tcp' })).toBe('SERVFAIL 15.0.14');
-    expect(await codeOf(server, CLUSTER_NAME, NO_OPT)).toBe('SERVFAIL');
+    expect(await askErrorCode(server, CLUSTER_NAME)).toBe('SERVFAIL 15.0.14');
+    expect(await askErrorCode(server, CLUSTER_NAME, { transport: 'tcp' })).toBe('SERVFAIL 15.0.14');
+    expect(await askErrorCode(server, CLUSTER_NAME, NO_OPT)).toBe('SERVFAIL');
   });
 
   it('says nothing about answers that need no reason', async () => {
     const server = await start('--example', '--upstream=none');
     await server.program.heard('cluster listed');
-    expect(await codeOf(server, CLUSTER_NAME)).toBe('NOERROR');
-    expect(await codeOf(server, `x.${CLUSTER_NAME}`)).toBe('NXDOMAIN');
-    expect(await codeOf(server, 'www.example.com')).toBe('REFUSED 15.0.20');
-    expect(await codeOf(server, 'www.example.com', NO_OPT)).toBe('REFUSED');
+    expect(await askErrorCode(server, CLUSTER_NAME)).toBe('NOERROR');
+    expect(await askErrorCode(server, `x.${CLUSTER_NAME}`)).toBe('NXDOMAIN');
+    expect(await askErrorCode(server, 'www.example.com')).toBe('REFUSED 15.0.20');
+    expect(await askErrorCode(server, 'www.example.com', NO_OPT)).toBe('REFUSED');
   });
 
   it('says that servers refuse, and then that it remembers it', async () => {
     const server = await start('--example', `--upstream=127.0.0.1:${await findFreePort()}`);
-    expect(await codeOf(server, 'www.example.com')).toMatch(/^SERVFAIL 15\.0\.2[23]$/);
+    expect(await askErrorCode(server, 'www.example.com')).toMatch(/^SERVFAIL 15\.0\.2[23]$/);
     // It is remembered for a moment only.
     for (const transport of ['udp', 'tcp'] as const)
       await expect
-        .poll(() => codeOf(server, 'www.example.com', { transport }), { timeout: 20_000 })
+        .poll(() => askErrorCode(server, 'www.example.com', { transport }), { timeout: 20_000 })
         .toBe('SERVFAIL 15.0.13');
-    expect(await codeOf(server, 'www.example.com', NO_OPT)).toBe('SERVFAIL');
+    expect(await askErrorCode(server, 'www.example.com', NO_OPT)).toBe('SERVFAIL');
   });
 
   it('passes on what an upstream server says, and keeps it with the answer', async () => {
     const upstream = await startUpstream();
     const server = await start('--example', `--upstream=127.0.0.1:${upstream.port}`);
     const bogus = '15.0.9(upstream: no SEP matching the DS) 15.0.22(upstream)';
-    expect(await codeOf(server, 'bogus.example.com')).toBe(`SERVFAIL ${bogus}`);
-    expect(await codeOf(server, 'bogus.example.com')).toBe(`SERVFAIL 15.0.13 ${bogus}`);
-    expect(await codeOf(server, 'forged.example.com', NO_OPT)).toBe('NOERROR');
+    expect(await askErrorCode(server, 'bogus.example.com')).toBe(`SERVFAIL ${bogus}`);
+    expect(await askErrorCode(server, 'bogus.example.com')).toBe(`SERVFAIL 15.0.13 ${bogus}`);
+    expect(await askErrorCode(server, 'forged.example.com', NO_OPT)).toBe('NOERROR');
     const asked = upstream.asked();
     for (const transport of ['udp', 'tcp', 'udp'] as const)
-      expect(await codeOf(server, 'forged.example.com', { transport })).toBe(`NOERROR ${FORGED}`);
-    expect(await codeOf(server, 'forged.example.com', NO_OPT)).toBe('NOERROR');
+      expect(await askErrorCode(server, 'forged.example.com', { transport })).toBe(`NOERROR ${FORGED}`);
+    expect(await askErrorCode(server, 'forged.example.com', NO_OPT)).toBe('NOERROR');
     expect(upstream.asked()).toBe(asked);
   });
 
   it('says that an answer is stale, by the main thread and by readers', async () => {
     const upstream = await startUpstream();
     const server = await start('--example', `--upstream=127.0.0.1:${upstream.port}`);
-    expect(await codeOf(server, 'www.example.com')).toBe('NOERROR');
+    expect(await askErrorCode(server, 'www.example.com')).toBe('NOERROR');
     upstream.stop();
-    const ask = () => codeOf(server, 'www.example.com');
+    const ask = () => askErrorCode(server, 'www.example.com');
     await expect.poll(ask, { timeout: 20_000 }).toBe('NOERROR 15.0.3');
     expect(await ask()).toBe('NOERROR 15.0.3');
-    expect(await codeOf(server, 'www.example.com', { transport: 'tcp' })).toBe('NOERROR 15.0.3');
-    expect(await codeOf(server, 'www.example.com', NO_OPT)).toBe('NOERROR');
+    expect(await askErrorCode(server, 'www.example.com', { transport: 'tcp' })).toBe('NOERROR 15.0.3');
+    expect(await askErrorCode(server, 'www.example.com', NO_OPT)).toBe('NOERROR');
   });
 });
 
@@ -179,11 +179,11 @@ describe.each(['dnsmasq', 'skydns'])('%s', (role) => {
           ];
     runPortolan([role, ...flags]);
     const server = { address: '127.0.0.1', port };
-    const isUp = () => codeOf(server, 'www.example.com').catch(String);
+    const isUp = () => askErrorCode(server, 'www.example.com').catch(String);
     await expect.poll(isUp, { timeout: 20_000 }).toBe('NOERROR');
     for (const transport of ['udp', 'udp', 'tcp'] as const)
-      expect(await codeOf(server, 'forged.example.com', { transport })).toBe(`NOERROR ${FORGED}`);
-    expect(await codeOf(server, 'fails.example.com')).toBe('SERVFAIL');
+      expect(await askErrorCode(server, 'forged.example.com', { transport })).toBe(`NOERROR ${FORGED}`);
+    expect(await askErrorCode(server, 'fails.example.com')).toBe('SERVFAIL');
   });
 });
 
@@ -221,15 +221,17 @@ describe('a Corefile', () => {
   it('says that servers refuse, by UDP and TCP, and keeps it from clients without OPT', async () => {
     const { port } = await serveCorefile(`  cache\n  forward . 127.0.0.1:${await findFreePort()}`);
     for (const transport of ['udp', 'tcp'] as const)
-      expect(await codeOf(at(port), 'www.example.com', { transport })).toMatch(/^SERVFAIL 15\.0\.2[23]$/);
-    expect(await codeOf(at(port), 'www.example.com', NO_OPT)).toBe('SERVFAIL');
+      expect(await askErrorCode(at(port), 'www.example.com', { transport })).toMatch(
+        /^SERVFAIL 15\.0\.2[23]$/,
+      );
+    expect(await askErrorCode(at(port), 'www.example.com', NO_OPT)).toBe('SERVFAIL');
   });
 
   it('says so behind the proxy, and repeats a cookie', async () => {
     const { port } = await serveCorefile(
       `  forward . 127.0.0.1:${await findFreePort()} {\n max_connect_attempts 1\n }`,
     );
-    expect(await codeOf(at(port), 'www.example.com', { options: [COOKIE] })).toMatch(
+    expect(await askErrorCode(at(port), 'www.example.com', { options: [COOKIE] })).toMatch(
       /^SERVFAIL 10(?:\.7){8} 15\.0\.2[23]$/,
     );
   });
@@ -239,12 +241,12 @@ describe('a Corefile', () => {
     const { port } = await serveCorefile(
       `  cache {\n serve_stale 1h immediate\n }\n  forward . 127.0.0.1:${upstream.port}`,
     );
-    expect(await codeOf(at(port), 'www.example.com')).toBe('NOERROR');
-    expect(await codeOf(at(port), 'fails.example.com')).toBe('SERVFAIL');
+    expect(await askErrorCode(at(port), 'www.example.com')).toBe('NOERROR');
+    expect(await askErrorCode(at(port), 'fails.example.com')).toBe('SERVFAIL');
     for (const transport of ['udp', 'tcp'] as const)
-      expect(await codeOf(at(port), 'fails.example.com', { transport })).toBe('SERVFAIL 15.0.13');
+      expect(await askErrorCode(at(port), 'fails.example.com', { transport })).toBe('SERVFAIL 15.0.13');
     upstream.stop();
-    const ask = () => codeOf(at(port), 'www.example.com');
+    const ask = () => askErrorCode(at(port), 'www.example.com');
     await expect.poll(ask, { timeout: 20_000 }).toBe('NOERROR 15.0.3');
   });
 
@@ -252,11 +254,11 @@ describe('a Corefile', () => {
     const upstream = await startUpstream();
     const { port } = await serveCorefile(`  cache\n  forward . 127.0.0.1:${upstream.port}`);
     for (const transport of ['udp', 'tcp', 'udp'] as const)
-      expect(await codeOf(at(port), 'forged.example.com', { transport })).toBe(`NOERROR ${FORGED}`);
+      expect(await askErrorCode(at(port), 'forged.example.com', { transport })).toBe(`NOERROR ${FORGED}`);
     expect(upstream.asked()).toBe(1);
     const bogus = '15.0.9(upstream: no SEP matching the DS) 15.0.22(upstream)';
-    expect(await codeOf(at(port), 'bogus.example.com')).toBe(`SERVFAIL ${bogus}`);
-    expect(await codeOf(at(port), 'bogus.example.com')).toBe(`SERVFAIL 15.0.13 ${bogus}`);
+    expect(await askErrorCode(at(port), 'bogus.example.com')).toBe(`SERVFAIL ${bogus}`);
+    expect(await askErrorCode(at(port), 'bogus.example.com')).toBe(`SERVFAIL 15.0.13 ${bogus}`);
   });
 
   it('keeps it with the answers that rewrite makes of it', async () => {
@@ -265,36 +267,40 @@ describe('a Corefile', () => {
       `  rewrite name exact a.example.com forged.example.com answer auto\n  cache\n  forward . 127.0.0.1:${upstream.port}`,
     );
     for (let turn = 0; turn < 4; turn += 1)
-      expect(await codeOf(at(port), 'a.example.com')).toBe(`NOERROR ${FORGED}`);
+      expect(await askErrorCode(at(port), 'a.example.com')).toBe(`NOERROR ${FORGED}`);
     expect(upstream.asked()).toBe(1);
   });
 
   it('says that the cluster is not listed yet, and that no block is for a name', async () => {
     const api = `http://127.0.0.1:${await findFreePort()}`;
     const { port } = await serveCorefile(`  kubernetes {\n endpoint ${api}\n }`, 'cluster.local');
-    expect(await codeOf(at(port), CLUSTER_NAME)).toBe('SERVFAIL 15.0.14');
-    expect(await codeOf(at(port), 'www.example.com')).toBe('REFUSED 15.0.20');
+    expect(await askErrorCode(at(port), CLUSTER_NAME)).toBe('SERVFAIL 15.0.14');
+    expect(await askErrorCode(at(port), 'www.example.com')).toBe('REFUSED 15.0.20');
   });
 
   it('that node-cache writes says so too, unless -compat is given', async () => {
-    expect(await codeOf(at(await startNodeCache([])), 'www.example.com')).toMatch(/^SERVFAIL 15\.0\.2[23]$/);
-    expect(await codeOf(at(await startNodeCache(['-compat=1.14'])), 'www.example.com')).toBe('SERVFAIL');
+    expect(await askErrorCode(at(await startNodeCache([])), 'www.example.com')).toMatch(
+      /^SERVFAIL 15\.0\.2[23]$/,
+    );
+    expect(await askErrorCode(at(await startNodeCache(['-compat=1.14'])), 'www.example.com')).toBe(
+      'SERVFAIL',
+    );
   });
 
   it('says nothing with -compat', async () => {
     const lines = `  cache\n  forward . 127.0.0.1:${await findFreePort()}`;
     const { port } = await serveCorefile(lines, 'example.com', ['-compat=1.14']);
-    expect(await codeOf(at(port), 'www.example.com')).toBe('SERVFAIL');
-    expect(await codeOf(at(port), 'www.example.net')).toBe('REFUSED');
+    expect(await askErrorCode(at(port), 'www.example.com')).toBe('SERVFAIL');
+    expect(await askErrorCode(at(port), 'www.example.net')).toBe('REFUSED');
   });
 
   it('with -compat passes on what an upstream server says as it is, unless cache drops it as in CoreDNS', async () => {
     const upstream = await startUpstream();
     const lines = `  forward . 127.0.0.1:${upstream.port}`;
     const plain = await serveCorefile(lines, 'example.com', ['-compat=1.14']);
-    expect(await codeOf(at(plain.port), 'forged.example.com')).toBe('NOERROR 15.0.4(by policy)');
+    expect(await askErrorCode(at(plain.port), 'forged.example.com')).toBe('NOERROR 15.0.4(by policy)');
     const caching = await serveCorefile(`  cache\n${lines}`, 'example.com', ['-compat=1.14']);
     for (const transport of ['udp', 'udp', 'tcp'] as const)
-      expect(await codeOf(at(caching.port), 'forged.example.com', { transport })).toBe('NOERROR');
+      expect(await askErrorCode(at(caching.port), 'forged.example.com', { transport })).toBe('NOERROR');
   });
 });

@@ -13,12 +13,12 @@ import { address, ZoneUpstream } from './zone-upstream.ts';
 
 /** Names that are asked for, of those of the upstream server. */
 export const NAMES = 40;
-export const nameOf = (index: number) => `host-${index}.example`;
+export const makeName = (index: number) => `host-${index}.example`;
 
 export async function startUpstream(): Promise<ZoneUpstream> {
   const names = Array.from(
     { length: 400 },
-    (_, index) => [`${nameOf(index)}. A`, [address('192.0.2.1')]] as const,
+    (_, index) => [`${makeName(index)}. A`, [address('192.0.2.1')]] as const,
   );
   const upstream = await ZoneUpstream.start(Object.fromEntries(names));
   onTestFinished(() => upstream.stop());
@@ -116,15 +116,15 @@ export async function startCoredns(
 ): Promise<Answering & { readonly change: (lines: string) => Promise<void> }> {
   const port = await findFreePort();
   const metrics = await findFreePort();
-  const textOf = (own: string) =>
+  const makeCorefile = (own: string) =>
     `.:${port} {\n bind 127.0.0.1\n prometheus 127.0.0.1:${metrics}\n${own}\n}\n`;
   const folder = await makeTemporaryFolder();
-  const conf = await folder.write('Corefile', textOf(lines));
+  const conf = await folder.write('Corefile', makeCorefile(lines));
   const program = runPortolan(['coredns', '-conf', conf, ...flags]);
   await waitUntil('the banner', () => program.output.includes('linux/'));
   const change = async (own: string) => {
     const { length } = program.output;
-    await writeFile(conf, textOf(own));
+    await writeFile(conf, makeCorefile(own));
     program.signal('SIGUSR1');
     await waitUntil('the reload', () => program.output.slice(length).includes('Reloading complete'));
   };

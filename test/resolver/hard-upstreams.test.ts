@@ -9,8 +9,8 @@ import { type Message, RCODE, type ResourceRecord } from '@portolan/dns/types.ts
 import { ask, exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { expect, onTestFinished } from 'vitest';
 import {
-  addressOf,
   LoopbackUpstream,
+  makeAddressRecord,
   type React,
   type Received,
   reply,
@@ -61,14 +61,14 @@ function chainFrom(query: Message, count: number): readonly ResourceRecord[] {
     ...Array.from({ length: count }, (_, step) => `c${step}.test.`),
   ];
   const aliases = names.slice(1).map((target, step) => alias(names[step] ?? '', target));
-  return [...aliases, { ...addressOf(query, ADDRESS), name: parseName(names.at(-1) ?? '') }];
+  return [...aliases, { ...makeAddressRecord(query, ADDRESS), name: parseName(names.at(-1) ?? '') }];
 }
 
 const addressesIn = ({ answers }: Message) =>
   answers.flatMap(({ data }) => (data.kind === 'A' ? [data.address] : []));
 
 /** The response code, TC if set, and the codes of extended errors. */
-async function outcomeOf(server: Server, name: string, transport: 'udp' | 'tcp'): Promise<string> {
+async function askOutcome(server: Server, name: string, transport: 'udp' | 'tcp'): Promise<string> {
   const edns = { version: 0, udpSize: 1232, dnssecOk: false, extendedRcode: 0, options: [] };
   const answer = decodeMessage(await exchange(server, { ...makeQuery(name, 'A'), edns }, { transport }));
   const errors = (answer.edns?.options ?? []).filter(isExtendedError).map(({ data }) => `EDE ${data[1]}`);
@@ -113,19 +113,19 @@ for (const role of ROLES)
     const server = await start(role);
     await expectAnswers(server);
     await expectAliases(server);
-    expect(await outcomeOf(server, 'udp.closed.test', 'udp')).toBe('rcode 0, TC, 0 records');
+    expect(await askOutcome(server, 'udp.closed.test', 'udp')).toBe('rcode 0, TC, 0 records');
     // The other two send no codes of their own.
-    const codeOf = (code: number) => (role === 'dnsmasq' || role === 'skydns' ? '' : `, EDE ${code}`);
+    const formatEde = (code: number) => (role === 'dnsmasq' || role === 'skydns' ? '' : `, EDE ${code}`);
     // To a client over TCP, TC without records would look like a name without records.
-    expect(await outcomeOf(server, 'tcp.closed.test', 'tcp')).toBe(`rcode 2, 0 records${codeOf(23)}`);
-    expect(await outcomeOf(server, 'a.loop.test', 'udp')).toBe(`rcode 2, 0 records${codeOf(0)}`);
+    expect(await askOutcome(server, 'tcp.closed.test', 'tcp')).toBe(`rcode 2, 0 records${formatEde(23)}`);
+    expect(await askOutcome(server, 'a.loop.test', 'udp')).toBe(`rcode 2, 0 records${formatEde(0)}`);
   });
 
 itWithTool([], 'coredns -compat answers as CoreDNS', async () => {
   const server = await start('coredns', ['-compat=1.14']);
   await expectAnswers(server);
   await expectAliases(server);
-  expect(await outcomeOf(server, 'udp.closed.test', 'udp')).toBe('rcode 0, TC, 0 records');
-  expect(await outcomeOf(server, 'tcp.closed.test', 'tcp')).toBe('rcode 2, 0 records');
-  expect(await outcomeOf(server, 'a.loop.test', 'udp')).toBe('rcode 0, 2 records');
+  expect(await askOutcome(server, 'udp.closed.test', 'udp')).toBe('rcode 0, TC, 0 records');
+  expect(await askOutcome(server, 'tcp.closed.test', 'tcp')).toBe('rcode 2, 0 records');
+  expect(await askOutcome(server, 'a.loop.test', 'udp')).toBe('rcode 0, 2 records');
 });

@@ -6,7 +6,7 @@ import { encodeMessage } from '@portolan/dns/message.ts';
 import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { SERVE_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { settingsOf } from './plain-traffic.ts';
+import { makeResolverSettings } from './plain-traffic.ts';
 import { ReaderSide } from './reader-side.ts';
 import { ResolverSide } from './resolver-side.ts';
 
@@ -127,7 +127,7 @@ async function observe(side: Side, names: number, { loss, stallAt }: Path, seed:
   return { resolved: took.length / names, queriesPerName: queries / names, took };
 }
 
-const settings = { ...settingsOf(SERVE_CACHING, false) };
+const settings = { ...makeResolverSettings(SERVE_CACHING, false) };
 const SPEEDS: readonly (readonly [string, () => Side])[] = [
   ['the main thread', () => new MainSide(settings)],
   ['a reader', () => new ReadersSide(settings)],

@@ -9,8 +9,8 @@ import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
 import {
-  addressOf,
   LoopbackUpstream,
+  makeAddressRecord,
   type React,
   type Received,
   reply,
@@ -26,7 +26,7 @@ const GOOD = '192.0.2.1';
 /** What a wrong server says: no client may see it. */
 const BAD = '192.0.2.66';
 
-const bad = (query: Received['query']) => [addressOf(query, BAD)];
+const bad = (query: Received['query']) => [makeAddressRecord(query, BAD)];
 
 const SERVERS: Readonly<Record<string, React>> = {
   'says nothing': () => {},

@@ -124,7 +124,7 @@ describe('a denial is kept for the lesser of TTL and minimum of its SOA record (
   const NAMES = ['a', 'b'];
 
   /** The TTL of its SOA record at both speeds, the first time and again. */
-  async function ttlsOf(server: Server): Promise<readonly number[]> {
+  async function askTtls(server: Server): Promise<readonly number[]> {
     const found: number[] = [];
     for (const type of ['A', 'TXT'] as const)
       for (const name of [...NAMES, ...NAMES]) {
@@ -155,13 +155,13 @@ describe('a denial is kept for the lesser of TTL and minimum of its SOA record (
   it.each(['serve', 'kube-dns', 'coredns', 'node-cache', 'dnsmasq'] as const)('%s', async (role) => {
     const { port: upstream } = await startUpstream(denies);
     const { address, port } = await startRole(role, { upstream });
-    for (const ttl of await ttlsOf({ address, port })) expect(ttl).toBeLessThanOrEqual(2);
+    for (const ttl of await askTtls({ address, port })) expect(ttl).toBeLessThanOrEqual(2);
   });
 
   it('coredns -compat keeps it for its TTL, as CoreDNS', async () => {
     const { port: upstream } = await startUpstream(denies);
     const { address, port } = await startRole('coredns', { upstream }, { flags: ['-compat=1.14'] });
-    expect(Math.max(...(await ttlsOf({ address, port })))).toBe(30);
+    expect(Math.max(...(await askTtls({ address, port })))).toBe(30);
   });
 });
 

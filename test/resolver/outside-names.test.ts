@@ -7,7 +7,7 @@ import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../support/portolan.ts';
-import { address, linesOf, target, ZoneUpstream } from './zone-upstream.ts';
+import { address, formatAnswers, target, ZoneUpstream } from './zone-upstream.ts';
 
 afterAll(endAllPrograms);
 
@@ -135,13 +135,13 @@ describe('a question', () => {
 
 describe('an ExternalName', () => {
   it('holds the whole chain, whose end upstream knows', async () => {
-    expect(linesOf(await ask(serving, inCluster('direct'), 'A'))).toEqual([
+    expect(formatAnswers(await ask(serving, inCluster('direct'), 'A'))).toEqual([
       'direct.out.svc.cluster.local. CNAME www.example.',
       'www.example. A 192.0.2.1',
     ]);
     const long = await ask(serving, inCluster('long'), 'AAAA');
     expect(long.header).toMatchObject({ authoritative: true, rcode: RCODE.NOERROR });
-    expect(linesOf(long)).toEqual([
+    expect(formatAnswers(long)).toEqual([
       'long.out.svc.cluster.local. CNAME alias.example.',
       'alias.example. CNAME other.example.',
       'other.example. CNAME www.example.',
@@ -152,7 +152,7 @@ describe('an ExternalName', () => {
   it('leads to stub domains, to other services, and through them out again', async () => {
     expect(await askShort(serving, inCluster('stub'), 'A')).toBe('10.1.1.1 x.corp.test.');
     expect(await askShort(serving, inCluster('near'), 'A')).toBe('10.96.0.77 web.out.svc.cluster.local.');
-    expect(linesOf(await ask(serving, inCluster('twice'), 'A'))).toEqual([
+    expect(formatAnswers(await ask(serving, inCluster('twice'), 'A'))).toEqual([
       'twice.out.svc.cluster.local. CNAME direct.out.svc.cluster.local.',
       'direct.out.svc.cluster.local. CNAME www.example.',
       'www.example. A 192.0.2.1',

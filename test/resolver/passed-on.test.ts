@@ -9,7 +9,7 @@ import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import type { CachedAnswer } from '@portolan/kernel/table/types.ts';
-import { PassedOn, sharedAnswer } from '@portolan/plugins/forward/passed-on.ts';
+import { sharedAnswer, UncachedQuestions } from '@portolan/plugins/forward/uncached-questions.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { ZoneUpstream } from './zone-upstream.ts';
@@ -71,9 +71,9 @@ it('an answer that a datagram carries is asked for each time', async () => {
 
 it('the second question of a second fetches the whole answer, which all others of it share', () => {
   const clock = new ManualClock();
-  const passedOn = new PassedOn(clock);
+  const passedOn = new UncachedQuestions(clock);
   const query = makeQuery('large.test.');
-  const byUdp = (isShared = true) => passedOn.questionOf(query, isShared).passedOnBy;
+  const byUdp = (isShared = true) => passedOn.toUncachedQuestion(query, isShared).passedOnBy;
   expect(byUdp()).toBe('udp');
   passedOn.noteTruncated(query.questionKey);
   expect(byUdp()).toBe(undefined);
@@ -82,15 +82,15 @@ it('the second question of a second fetches the whole answer, which all others o
   expect(byUdp()).toBe(undefined);
   clock.advance(1);
   expect(byUdp()).toBe('udp');
-  expect(passedOn.questionOf(query.forOurselves(), true).passedOnBy).toBe('tcp');
+  expect(passedOn.toUncachedQuestion(query.forOurselves(), true).passedOnBy).toBe('tcp');
 });
 
 it('only so many questions are remembered', () => {
-  const passedOn = new PassedOn(new ManualClock());
+  const passedOn = new UncachedQuestions(new ManualClock());
   for (let index = 0; index < 5_000; index += 1)
     passedOn.noteTruncated(makeQuery(`n${index}.test.`).questionKey);
   const isKnown = (index: number) =>
-    passedOn.questionOf(makeQuery(`n${index}.test.`), true).passedOnBy === undefined;
+    passedOn.toUncachedQuestion(makeQuery(`n${index}.test.`), true).passedOnBy === undefined;
   expect([isKnown(4_999), isKnown(5_000 - 1_024), isKnown(5_000 - 1_025), isKnown(0)]).toEqual([
     true,
     true,
@@ -100,7 +100,7 @@ it('only so many questions are remembered', () => {
 });
 
 /** An answer whose records take so many octets. */
-function answerOf(octets: number): CachedAnswer {
+function makeAnswer(octets: number): CachedAnswer {
   const sections = { answerCount: 1, authorityCount: 0, additionalCount: 0 };
   return {
     name: encodeName(toKey(parseName('large.test.'))),
@@ -117,6 +117,6 @@ function answerOf(octets: number): CachedAnswer {
 }
 
 it('no answer is shared that a datagram carries', () => {
-  expect(sharedAnswer(answerOf(1_232))).toBe(undefined);
-  expect(sharedAnswer(answerOf(1_233))?.lifetime).toBe(1);
+  expect(sharedAnswer(makeAnswer(1_232))).toBe(undefined);
+  expect(sharedAnswer(makeAnswer(1_233))?.lifetime).toBe(1);
 });

@@ -212,7 +212,7 @@ export const caching: fc.Arbitrary<CachingRules> = fc
   })
   .map((bounds) => ({ ...SERVE_CACHING, ...bounds }));
 
-export const settingsOf = (rules: CachingRules, trustsAd: boolean): CachedResolverSettings => ({
+export const makeResolverSettings = (rules: CachingRules, trustsAd: boolean): CachedResolverSettings => ({
   forward: {
     ...DEFAULT_FORWARD_PLAN,
     loopDetection: false,

@@ -14,8 +14,8 @@ import {
   type Answering,
   askWithOptions,
   forwardedByReaders,
+  makeName,
   NAMES,
-  nameOf,
   OF_ONE_HOP,
   OF_SERVERS,
   startCoredns,
@@ -38,7 +38,7 @@ describe('questions for addresses are forwarded by reader threads', () => {
     const upstream = await startUpstream();
     const { server, metrics } = await start(upstream.address);
     for (let index = 0; index < NAMES; index += 1)
-      expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+      expect(await askShort(server, makeName(index), 'A')).toBe('192.0.2.1');
     // The first ones may come before a reader knows where to ask.
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
   });
@@ -56,14 +56,14 @@ describe('questions with EDNS options are as cheap as those without', () => {
     const upstream = await startUpstream();
     const { server, metrics } = await start(upstream.address);
     for (let index = 0; index < NAMES; index += 1) {
-      const { address, options } = await askWithOptions(server, nameOf(index), OF_ONE_HOP);
+      const { address, options } = await askWithOptions(server, makeName(index), OF_ONE_HOP);
       expect([address, options]).toEqual(['192.0.2.1', forwarded ?? expect.anything()]);
     }
     const forwardedOfOneHop = await forwardedByReaders(metrics);
     expect(forwardedOfOneHop).toBeGreaterThan(NAMES / 2);
     for (let index = 0; index < NAMES; index += 1)
       for (const [place, option] of OF_SERVERS.entries()) {
-        const { address } = await askWithOptions(server, nameOf((place + 1) * NAMES + index), [option]);
+        const { address } = await askWithOptions(server, makeName((place + 1) * NAMES + index), [option]);
         expect(address).toBe('192.0.2.1');
       }
     const asked = OF_SERVERS.length * NAMES;
@@ -74,7 +74,7 @@ describe('questions with EDNS options are as cheap as those without', () => {
     const before = await slow();
     for (let index = 0; index < NAMES; index += 1) {
       const all = [...OF_SERVERS, ...OF_ONE_HOP];
-      const { address, options } = await askWithOptions(server, nameOf(index), all);
+      const { address, options } = await askWithOptions(server, makeName(index), all);
       expect([address, options]).toEqual(['192.0.2.1', cached]);
     }
     expect(await slow()).toBe(before);
@@ -93,7 +93,7 @@ describe('what readers have told clients is in the next scrape of', () => {
     const kept = async () =>
       [...(await metrics()).matchAll(samples)].reduce((sum, [, count]) => sum + Number(count), 0);
     for (let count = 1; count <= NAMES / 4; count += 1) {
-      await askShort(server, nameOf(count), 'A');
+      await askShort(server, makeName(count), 'A');
       await askShort(server, `missing-${count}.example`, 'A');
       expect(await kept()).toBe(2 * count);
     }
@@ -105,17 +105,17 @@ describe('a Corefile', () => {
     const upstream = await startUpstream();
     const acl = 'acl blocked.test {\n block net *\n }';
     const { server, metrics } = await startCoredns(`${acl}\n cache 30\n forward . ${upstream.address}`);
-    const first = await ask(server, nameOf(0), 'A');
-    const again = await ask(server, nameOf(0), 'A');
+    const first = await ask(server, makeName(0), 'A');
+    const again = await ask(server, makeName(0), 'A');
     expect(first.answers.map(({ ttl }) => ttl)).toEqual([30]);
     expect([first.header.authoritative, again.header.authoritative]).toEqual([false, true]);
     const denied = await ask(server, 'missing.example', 'A');
     expect(denied.header).toMatchObject({ rcode: RCODE.NXDOMAIN, recursionAvailable: true });
     expect(denied.authorities.map(({ ttl }) => ttl)).toEqual([30]);
-    for (let index = 1; index < NAMES; index += 1) await askShort(server, nameOf(index), 'A');
-    const countOf = async (sample: RegExp) => Number(sample.exec(await metrics())?.[1]);
-    expect(await countOf(/^coredns_cache_misses_total\{.*\} (\d+)/m)).toBe(NAMES + 1);
-    expect(await countOf(/^coredns_dns_responses_total\{.*rcode="NOERROR",plugin="forward"\} (\d+)/m)).toBe(
+    for (let index = 1; index < NAMES; index += 1) await askShort(server, makeName(index), 'A');
+    const readCount = async (sample: RegExp) => Number(sample.exec(await metrics())?.[1]);
+    expect(await readCount(/^coredns_cache_misses_total\{.*\} (\d+)/m)).toBe(NAMES + 1);
+    expect(await readCount(/^coredns_dns_responses_total\{.*rcode="NOERROR",plugin="forward"\} (\d+)/m)).toBe(
       NAMES,
     );
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
@@ -124,27 +124,27 @@ describe('a Corefile', () => {
       'cache_requests_total',
       'dns_request_size_bytes_count',
     ])
-      expect(await countOf(new RegExp(`^coredns_${counted}\\{.*\\} (\\d+)`, 'm')), counted).toBe(NAMES + 2);
+      expect(await readCount(new RegExp(`^coredns_${counted}\\{.*\\} (\\d+)`, 'm')), counted).toBe(NAMES + 2);
   });
 
   it('has the families of every role for what it forwards, which do not fall when it changes', async () => {
     const upstream = await startUpstream();
     const lines = (ttl: number) => `cache ${ttl}\n forward . ${upstream.address}`;
     const { server, metrics, change } = await startCoredns(lines(30));
-    for (let index = 0; index < NAMES; index += 1) await askShort(server, nameOf(index), 'A');
-    const countOf = async (sample: RegExp) => Number(sample.exec(await metrics())?.[1]);
+    for (let index = 0; index < NAMES; index += 1) await askShort(server, makeName(index), 'A');
+    const readCount = async (sample: RegExp) => Number(sample.exec(await metrics())?.[1]);
     const families = [
       /^portolan_upstream_queries_total\{upstream="127[^"]*"\} (\d+)$/m,
       /^portolan_upstream_results_total\{upstream="127[^"]*",result="NOERROR"\} (\d+)$/m,
       /^portolan_forward_duration_seconds_count (\d+)$/m,
       /^portolan_udp_packets_total (\d+)$/m,
     ];
-    const before = await Promise.all(families.map(countOf));
+    const before = await Promise.all(families.map(readCount));
     for (const count of before) expect(count).toBeGreaterThanOrEqual(NAMES);
     await change(lines(60));
-    await askShort(server, nameOf(NAMES), 'A');
+    await askShort(server, makeName(NAMES), 'A');
     for (const [place, family] of families.entries())
-      expect(await countOf(family), String(family)).toBeGreaterThan(before[place] ?? 0);
+      expect(await readCount(family), String(family)).toBeGreaterThan(before[place] ?? 0);
   });
 
   it('with hosts has readers ask for names that they do not have, and bounds the TTLs of those that they have', async () => {
@@ -152,7 +152,7 @@ describe('a Corefile', () => {
     const hosts = 'hosts {\n 192.0.2.9 own.example\n 192.0.2.8 *.wild.example\n ttl 60\n fallthrough\n }';
     const { server, metrics } = await startCoredns(`cache 30\n ${hosts}\n forward . ${upstream.address}`);
     for (let index = 0; index < NAMES; index += 1)
-      expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+      expect(await askShort(server, makeName(index), 'A')).toBe('192.0.2.1');
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
     const { answers } = await ask(server, 'own.example', 'A');
     expect(answers.map(({ ttl }) => ttl)).toEqual([30]);
@@ -170,11 +170,11 @@ describe('a Corefile', () => {
     const upstream = await startUpstream();
     const { server, metrics } = await startCoredns(`${lines}\n forward . ${upstream.address}`);
     for (let index = 0; index < NAMES; index += 1)
-      expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+      expect(await askShort(server, makeName(index), 'A')).toBe('192.0.2.1');
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
     const asked = upstream.asked.length;
     for (let index = 0; index < NAMES; index += 1)
-      expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+      expect(await askShort(server, makeName(index), 'A')).toBe('192.0.2.1');
     expect(upstream.asked.length).toBe(asked);
   });
 
@@ -184,9 +184,9 @@ describe('a Corefile', () => {
     const { server, metrics } = await startCoredns(`${header}\n cache 30\n forward . ${upstream.address}`);
     const flags = { authoritative: true, recursionAvailable: false, recursionDesired: false };
     for (let index = 0; index < NAMES; index += 1)
-      expect((await ask(server, nameOf(index), 'A')).header).toMatchObject(flags);
+      expect((await ask(server, makeName(index), 'A')).header).toMatchObject(flags);
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
-    expect((await ask(server, nameOf(0), 'A')).header).toMatchObject({ recursionAvailable: false });
+    expect((await ask(server, makeName(0), 'A')).header).toMatchObject({ recursionAvailable: false });
   });
 
   it('with prefetch counts each question for a new answer, and asks again before a popular one ends', async () => {
@@ -194,20 +194,20 @@ describe('a Corefile', () => {
     const cache = 'cache {\n success 9984 4 1\n prefetch 2 1m 90%\n }';
     const { server, metrics } = await startCoredns(`${cache}\n forward . ${upstream.address}`);
     const asked = (name: string) => upstream.asked.filter((each) => each.startsWith(name)).length;
-    for (let index = 0; index < NAMES; index += 1) await askShort(server, nameOf(index), 'A');
+    for (let index = 0; index < NAMES; index += 1) await askShort(server, makeName(index), 'A');
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
     // With the whole TTL as the last part of it, the second hit makes an answer popular and due.
-    for (const index of [1, 0, 0]) await askShort(server, nameOf(index), 'A');
-    await waitUntil('the refresh', () => asked(nameOf(0)) > 1);
+    for (const index of [1, 0, 0]) await askShort(server, makeName(index), 'A');
+    await waitUntil('the refresh', () => asked(makeName(0)) > 1);
     expect(await metrics()).toMatch(/^coredns_cache_prefetch_total\{.*\} 1$/m);
-    expect(asked(nameOf(1))).toBe(1);
+    expect(asked(makeName(1))).toBe(1);
   });
 
   it('without cache asks for each question, however soon it comes again', async () => {
     const upstream = await startUpstream();
     const { server, metrics } = await startCoredns(`forward . ${upstream.address}`);
     for (let index = 0; index < 2 * NAMES; index += 1)
-      expect(await askShort(server, nameOf(0), 'A')).toBe('192.0.2.1');
+      expect(await askShort(server, makeName(0), 'A')).toBe('192.0.2.1');
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES);
     expect(upstream.asked.length).toBeGreaterThanOrEqual(2 * NAMES);
   });
@@ -215,7 +215,7 @@ describe('a Corefile', () => {
   it('without cache has the TTLs that the server gave', async () => {
     const upstream = await startUpstream();
     const { server } = await startCoredns(`forward . ${upstream.address}`);
-    const { answers } = await ask(server, nameOf(0), 'A');
+    const { answers } = await ask(server, makeName(0), 'A');
     expect(answers.map(({ ttl }) => ttl)).toEqual([300]);
   });
 
@@ -223,7 +223,7 @@ describe('a Corefile', () => {
     const upstreams = [await startUpstream(), await startUpstream()];
     const servers = upstreams.map((each) => each.address).join(' ');
     const { server, metrics } = await startCoredns(`cache 30\n forward . ${servers}`);
-    for (let index = 0; index < NAMES; index += 1) await askShort(server, nameOf(index), 'A');
+    for (let index = 0; index < NAMES; index += 1) await askShort(server, makeName(index), 'A');
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
     for (const { asked } of upstreams) expect(asked.length).toBeGreaterThan(NAMES / 10);
   });
@@ -233,7 +233,7 @@ describe('a Corefile', () => {
     const own = `template IN A own.test {\n answer "{{ .Name }} 60 IN A 198.51.100.1"\n }`;
     const { server } = await startCoredns(`cache 30\n ${own}\n forward . ${upstream.address}`);
     expect(await askShort(server, 'a.own.test', 'A')).toBe('198.51.100.1');
-    expect(await askShort(server, nameOf(0), 'A')).toBe('192.0.2.1');
+    expect(await askShort(server, makeName(0), 'A')).toBe('192.0.2.1');
     expect(upstream.asked.filter((asked) => asked.includes('own.test'))).toEqual([]);
   });
 
@@ -248,7 +248,7 @@ describe('a Corefile', () => {
       isChanging = false;
     })();
     for (let index = 0; isChanging || index < 200; index += 1) {
-      answers.push(askShort(server, nameOf(index % 400), 'A'));
+      answers.push(askShort(server, makeName(index % 400), 'A'));
       if (index % 8 === 7) await answers.at(-1);
     }
     await changing;
@@ -291,7 +291,7 @@ describe('questions of one moment leave in trains', () => {
   ])('of %s', async (_, start) => {
     const upstream = TrainUpstream.start();
     const answering = await start(upstream.address);
-    expect(await askShort(answering.server, nameOf(0), 'A')).toBe('192.0.2.1');
+    expect(await askShort(answering.server, makeName(0), 'A')).toBe('192.0.2.1');
     expect(await askAtOnce(answering, 'one')).toEqual(ALL_ANSWERED);
     expect(Math.max(...upstream.trains)).toBeGreaterThan(4);
   });
@@ -300,7 +300,7 @@ describe('questions of one moment leave in trains', () => {
     const upstream = TrainUpstream.start();
     // Each reader finds out for itself.
     const answering = await startServe(upstream.address, '--udp-readers', '1');
-    expect(await askShort(answering.server, nameOf(0), 'A')).toBe('192.0.2.1');
+    expect(await askShort(answering.server, makeName(0), 'A')).toBe('192.0.2.1');
     upstream.losesTrains = true;
     // How many trains the questions of one moment make is up to chance: sockets are drawn, and those that are free again are used.
     for (let round = 0; upstream.trains.length < LOST_IN_A_ROW; round += 1)

@@ -10,11 +10,11 @@ import {
   caching,
   change,
   encodeQuestion,
+  makeResolverSettings,
   question,
   type Reply,
   read,
   sections,
-  settingsOf,
   wellFormed,
 } from './plain-traffic.ts';
 import { ReaderSide } from './reader-side.ts';
@@ -39,7 +39,7 @@ it('is the same to all as forwarding on the main thread', async () => {
   const replies = fc.array(fc.tuple(fc.oneof(sections, plain), change), { maxLength: 3 });
   await fc.assert(
     fc.asyncProperty(question, replies, caching, fc.boolean(), async (asked, parts, rules, trustsAd) => {
-      const settings = settingsOf(rules, trustsAd);
+      const settings = makeResolverSettings(rules, trustsAd);
       const main = new ResolverSide(settings);
       const reader = new ReaderSide(settings);
       const made = parts.map(
@@ -73,7 +73,7 @@ it('is the same to all as forwarding on the main thread', async () => {
 });
 
 it('learns at once that a whole train has come to a closed port', () => {
-  const side = new ReaderSide(settingsOf(SERVE_CACHING, false));
+  const side = new ReaderSide(makeResolverSettings(SERVE_CACHING, false));
   side.upstream.close();
   // More than have sockets of their own, so that the others leave in a train.
   const names = Array.from({ length: 60 }, (_, index) => `host-${index}.example.`);

@@ -1,13 +1,13 @@
 /**
  * A resolver whose reader forwards plain questions itself, over loopback sockets, with reader and main thread in one thread.
  */
-import type {
-  ClientPackets,
-  ReaderPathOwner,
-  TakenOver,
-} from '@portolan/kernel/forward/reader-path/owner.ts';
 import type { PendingQueries } from '@portolan/kernel/forward/reader-path/pending-queries.ts';
 import { ReaderForwarder } from '@portolan/kernel/forward/reader-path/reader-forwarder.ts';
+import type {
+  ClientPackets,
+  ReaderHost,
+  TakenOver,
+} from '@portolan/kernel/forward/reader-path/reader-host.ts';
 import type { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-path.ts';
 import type { QueryMessage } from '@portolan/kernel/forward/transport/query-message.ts';
 import type { DirectServer, ExchangeEvents } from '@portolan/kernel/forward/transport/transport.ts';
@@ -19,7 +19,7 @@ import {
 } from '@portolan/kernel/socket/addresses.ts';
 import { PacketBatch } from '@portolan/kernel/socket/batch.ts';
 import { closeDescriptor } from '@portolan/kernel/socket/descriptor.ts';
-import { clientOf, ENVELOPE } from '@portolan/kernel/socket/envelope.ts';
+import { ENVELOPE, readClient } from '@portolan/kernel/socket/envelope.ts';
 import { libc } from '@portolan/kernel/socket/libc.ts';
 import { MSG_DONTWAIT } from '@portolan/kernel/socket/linux.ts';
 import { ReplySender } from '@portolan/kernel/socket/reply.ts';
@@ -63,13 +63,13 @@ class SocketUpstream extends RawUpstream {
     const { octets } = this.#batch;
     const count = this.#batch.receive(this.#socket.fd, MSG_DONTWAIT);
     for (let index = 0; index < count; index += 1) {
-      const start = this.#batch.startOf(index);
-      const packet = octets.slice(start, start + this.#batch.lengthOf(index));
+      const start = this.#batch.startAt(index);
+      const packet = octets.slice(start, start + this.#batch.lengthAt(index));
       this.packets.push(packet);
       this.#envelope = new Uint8Array(ENVELOPE.OCTETS);
       this.#batch.writeEnvelope(index, this.#envelope, 0);
       this.#senders.set(packet, this.#envelope);
-      this.port = clientOf(this.#envelope).port;
+      this.port = readClient(this.#envelope).port;
     }
   }
 
@@ -77,7 +77,7 @@ class SocketUpstream extends RawUpstream {
   turnTo(query: Uint8Array): void {
     const sender = this.#senders.get(query);
     if (sender !== undefined) this.#envelope = sender;
-    this.port = sender === undefined ? 0 : clientOf(sender).port;
+    this.port = sender === undefined ? 0 : readClient(sender).port;
   }
 
   send(packet: Uint8Array): void {
@@ -89,7 +89,7 @@ class SocketUpstream extends RawUpstream {
   }
 }
 
-export class ReaderSide extends ResolverSide implements ReaderPathOwner {
+export class ReaderSide extends ResolverSide implements ReaderHost {
   /** Questions that the reader has answered. */
   answered = 0;
   /** Queries that the network has refused. */
@@ -101,7 +101,7 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
   /** The ports of the reader's sockets. */
   readonly #ports = new Map<number, number>();
   /** The place of the response to each query. */
-  readonly #responseOf = new Map<Uint8Array, number>();
+  readonly #responsePlaceByQuery = new Map<Uint8Array, number>();
 
   constructor(settings: CachedResolverSettings) {
     const upstream = new SocketUpstream();
@@ -113,7 +113,7 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
     const { memory } = this.table;
     this.#table = new TableReader(memory, 0);
     this.#forwarder = new ReaderForwarder(
-      this.#path.dataOf(0),
+      this.#path.createReaderData(0),
       { memory, reader: 0 },
       this.#table,
       1232,
@@ -129,17 +129,17 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
     this.#forwarder.flush();
     this.#table.leave();
     this.#upstream.listen();
-    for (const packet of left) this.askHandlers(packet, this.#responseOf.get(packet));
+    for (const packet of left) this.askHandlers(packet, this.#responsePlaceByQuery.get(packet));
   }
 
   #take(packet: Uint8Array): boolean {
     const index = this.responses.push(undefined) - 1;
-    this.#responseOf.set(packet, index);
+    this.#responsePlaceByQuery.set(packet, index);
     const copy = new Uint8Array(1232);
     copy.set(packet);
     const verdict = this.#table.answer(copy, 0, packet.length, copy.length, 'udp');
     // The socket says which response it is.
-    return verdict === VERDICT.ASK && this.#forwarder.take(packetOf(packet), 0, index);
+    return verdict === VERDICT.ASK && this.#forwarder.take(makeClientPackets(packet), 0, index);
   }
 
   /** Takes in what has come to the sockets of the reader. */
@@ -175,7 +175,7 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
   }
 
   handOver(pending: PendingQueries, client: number, about: TakenOver): void {
-    const start = pending.queryOf(client);
+    const start = pending.queryStartAt(client);
     const packet = pending.octets.slice(start, start + (pending.length[client] ?? 0));
     const octets = { octets: packet, view: new DataView(packet.buffer), start: 0, length: packet.length };
     this.#path.takeOver(0, octets, about);
@@ -214,12 +214,12 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
 
 const CLIENT_ADDRESS: SocketAddress = CLIENT;
 
-function packetOf(packet: Uint8Array): ClientPackets {
+function makeClientPackets(packet: Uint8Array): ClientPackets {
   const address = encodeSocketAddress(CLIENT_ADDRESS);
   return {
     octets: packet,
-    startOf: () => 0,
-    lengthOf: () => packet.length,
+    startAt: () => 0,
+    lengthAt: () => packet.length,
     writeEnvelope(_, target, at) {
       target.fill(0, at, at + ENVELOPE.OCTETS);
       target.set(address, at);

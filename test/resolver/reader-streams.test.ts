@@ -10,8 +10,8 @@ import { LoopbackUpstream, type React, type Received, reply } from '../forward/l
 import { endAllPrograms } from '../support/portolan.ts';
 import {
   forwardedByReaders,
+  makeName,
   NAMES,
-  nameOf,
   startCoredns,
   startNodeCache,
   startServe,
@@ -41,7 +41,7 @@ describe('questions are forwarded over TCP by reader threads', () => {
     const upstream = await startUpstream(answer);
     const { server, metrics } = await start(upstream.address);
     for (let index = 0; index < NAMES; index += 1)
-      expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+      expect(await askShort(server, makeName(index), 'A')).toBe('192.0.2.1');
     // The first ones come before a connection is open.
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
     expect(new Set(upstream.queries.map(({ over }) => over))).toEqual(new Set(['stream']));
@@ -130,7 +130,7 @@ describe('all questions are answered where the server', () => {
       if (count === ROUND) for (let each = 0; each < 8; each += 1) connection.write(frame(new Uint8Array()));
     });
     const { server, metrics } = await startPlain(upstream.address);
-    const askNext = async () => expect(await askShort(server, nameOf(asked++), 'A')).toBe('192.0.2.1');
+    const askNext = async () => expect(await askShort(server, makeName(asked++), 'A')).toBe('192.0.2.1');
     let asked = 0;
     while ((await forwardedByReaders(metrics)) < NAMES) await askNext();
     const before = upstream.connections;

@@ -77,7 +77,7 @@ const arbitrarySetting = fc.record({
   hidden: fc.constantFrom<(readonly number[])[]>([], [], [AAAA], [A, TXT]),
 });
 
-function soaOf(owner: string, ttl: number): ResourceRecord {
+function makeSoa(owner: string, ttl: number): ResourceRecord {
   const name = parseName(owner);
   const numbers = { serial: 1, refresh: 2, retry: 3, expire: 4, minimum: ttl };
   return { name, class: CLASS.IN, ttl, data: { kind: 'SOA', primary: name, mailbox: name, ...numbers } };
@@ -89,7 +89,7 @@ interface Asked {
   readonly dnssecOk: boolean;
 }
 
-function octetsOf({ name, type, dnssecOk }: Asked): Uint8Array {
+function encodeQuery({ name, type, dnssecOk }: Asked): Uint8Array {
   const edns = { version: 0, udpSize: 4096, dnssecOk, extendedRcode: 0, options: [] };
   const query: Message = {
     header: QUERY_HEADER,
@@ -112,7 +112,7 @@ it('for any replies of upstream servers, from any client, at any time', { timeou
       for (const [index, { rcode, answers, soa }] of world.entries()) {
         const owner = NAMES[index] ?? '';
         const own = answers.map((record) => ({ ...record, name: parseName(owner) }));
-        const authorities = soa === undefined ? [] : [soaOf(owner, soa)];
+        const authorities = soa === undefined ? [] : [makeSoa(owner, soa)];
         upstream.known.set(toKey(parseName(owner)), { rcode, answers: own, authorities });
       }
       const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7, maxTtl });
@@ -157,7 +157,7 @@ it('for any replies of upstream servers, from any client, at any time', { timeou
       for (const { wait, ...asked } of questions) {
         clock.advance(wait);
         await new Promise((resolve) => setImmediate(resolve));
-        const octets = octetsOf(asked);
+        const octets = encodeQuery(asked);
         const before = askTable(octets);
         const byChain = await askChain(octets);
         const byTable = before ?? askTable(octets);

@@ -22,7 +22,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
-import { rcodeName, typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseType, rcodeName } from '@portolan/dns/mnemonics.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, type RecordData, type ResourceRecord } from '@portolan/dns/types.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
@@ -129,7 +129,7 @@ class Scenario {
         refreshesUsed: isOn('prefetch'),
         maxTtl: option('max-ttl', undefined),
       },
-      filteredTypes: new Set([typeOf(this.#options.get('hide') ?? '') ?? []].flat()),
+      filteredTypes: new Set([parseType(this.#options.get('hide') ?? '') ?? []].flat()),
     };
   }
 
@@ -196,7 +196,7 @@ class Scenario {
         checkingDisabled: flags.includes('cd'),
         recursionDesired: !flags.includes('norec'),
       },
-      questions: [{ name: parseName(name), type: typeOf(type) ?? 0, class: CLASS.IN }],
+      questions: [{ name: parseName(name), type: parseType(type) ?? 0, class: CLASS.IN }],
       answers: [],
       authorities: [],
       additionals: [],

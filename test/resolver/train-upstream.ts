@@ -40,7 +40,7 @@ export class TrainUpstream {
   }
 
   #receive(packet: Buffer, { address, port }: RemoteInfo): void {
-    const queries = [...queriesOf(packet)];
+    const queries = [...splitQueries(packet)];
     if (queries.length > 1) {
       this.trains.push(queries.length);
       if (this.losesTrains) return;
@@ -50,7 +50,7 @@ export class TrainUpstream {
 }
 
 /** Queries end with an OPT record without options, if with any. */
-function* queriesOf(packet: Uint8Array): Iterable<Uint8Array> {
+function* splitQueries(packet: Uint8Array): Iterable<Uint8Array> {
   for (let from = 0; from < packet.length; ) {
     const end = questionEnd(packet, from) + (packet[from + 11] === 0 ? 0 : OPT_OCTETS);
     yield packet.subarray(from, end);

@@ -9,8 +9,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { startEtcd } from '../etcd/etcd-server.ts';
 import {
-  addressOf,
   LoopbackUpstream,
+  makeAddressRecord,
   type Received,
   reply,
   replyMessage,
@@ -21,7 +21,7 @@ import { itWithTool } from '../support/tools.ts';
 
 /** One of two addresses over UDP, with TC. Over TCP both, but for names with `cut`: there is no reply. */
 function answerInParts({ query, over, send, connection }: Received): void {
-  const all = ['192.0.2.1', '192.0.2.2'].map((address) => addressOf(query, address));
+  const all = ['192.0.2.1', '192.0.2.2'].map((address) => makeAddressRecord(query, address));
   const isCut = query.questions[0]?.name.startsWith('cut') === true;
   if (over === 'udp') {
     const header = { ...replyMessage(query).header, truncated: true };
@@ -79,7 +79,7 @@ async function startCorefile(...flags: readonly string[]): Promise<Server> {
 }
 
 /** Whether the answer has TC, and its records. */
-async function outcomeOf(server: Server, name: string, transport: 'udp' | 'tcp'): Promise<string> {
+async function askOutcome(server: Server, name: string, transport: 'udp' | 'tcp'): Promise<string> {
   const { header, answers } = await ask(server, name, 'A', { transport });
   return `${header.truncated ? 'TC ' : ''}${answers.map(({ data }) => data.kind).join(' ')}`;
 }
@@ -91,12 +91,12 @@ const CUT = [`cut.${CLUSTER}`, 'cut-balanced.default.ext.example', 'cut.zone.exa
 it('coredns fetches the whole answer, or sends TC', async () => {
   const server = await startCorefile();
   for (const name of WHOLE) {
-    expect([name, await outcomeOf(server, name, 'udp')]).toEqual([name, 'CNAME A A']);
-    expect([name, await outcomeOf(server, name, 'tcp')]).toEqual([name, 'CNAME A A']);
+    expect([name, await askOutcome(server, name, 'udp')]).toEqual([name, 'CNAME A A']);
+    expect([name, await askOutcome(server, name, 'tcp')]).toEqual([name, 'CNAME A A']);
   }
   for (const name of CUT)
     for (let turn = 0; turn < 2; turn += 1)
-      expect([name, await outcomeOf(server, name, 'udp')]).toEqual([name, 'TC CNAME A']);
+      expect([name, await askOutcome(server, name, 'udp')]).toEqual([name, 'TC CNAME A']);
 });
 
 it.each(['-compat=1.14', '-compat=own-query,truncated-target'])(
@@ -105,10 +105,10 @@ it.each(['-compat=1.14', '-compat=own-query,truncated-target'])(
     const server = await startCorefile(flag);
     for (const name of WHOLE.slice(0, 2)) {
       for (let turn = 0; turn < 2; turn += 1)
-        expect([name, await outcomeOf(server, name, 'udp')]).toEqual([name, 'TC CNAME A']);
-      expect([name, await outcomeOf(server, name, 'tcp')]).toEqual([name, 'CNAME A A']);
+        expect([name, await askOutcome(server, name, 'udp')]).toEqual([name, 'TC CNAME A']);
+      expect([name, await askOutcome(server, name, 'tcp')]).toEqual([name, 'CNAME A A']);
     }
-    expect(await outcomeOf(server, WHOLE[2] ?? '', 'udp')).toBe('CNAME A');
+    expect(await askOutcome(server, WHOLE[2] ?? '', 'udp')).toBe('CNAME A');
   },
 );
 
@@ -130,7 +130,7 @@ itWithTool(['etcd'], 'coredns sends TC for a host name in etcd', async () => {
   await waitUntil('the banner', () => program.output.includes('linux/'));
   const server = { address: '127.0.0.1', port };
   for (let turn = 0; turn < 2; turn += 1)
-    expect(await outcomeOf(server, 'cut.etcd.example', 'udp')).toBe('TC CNAME A');
+    expect(await askOutcome(server, 'cut.etcd.example', 'udp')).toBe('TC CNAME A');
 });
 
 it('serve fetches the whole answer, or sends TC', async () => {
@@ -138,7 +138,7 @@ it('serve fetches the whole answer, or sends TC', async () => {
   const server = await servePortolan(['--kube-master-url', api, '--upstream', upstream]);
   await server.program.heard('cluster listed');
   for (const transport of ['udp', 'tcp'] as const)
-    expect(await outcomeOf(server, `whole.${CLUSTER}`, transport)).toBe('CNAME A A');
+    expect(await askOutcome(server, `whole.${CLUSTER}`, transport)).toBe('CNAME A A');
   for (let turn = 0; turn < 2; turn += 1)
-    expect(await outcomeOf(server, `cut.${CLUSTER}`, 'udp')).toBe('TC CNAME A');
+    expect(await askOutcome(server, `cut.${CLUSTER}`, 'udp')).toBe('TC CNAME A');
 });

@@ -53,7 +53,7 @@ export class ZoneUpstream {
   /** What it was asked, as `name type`, without the forwarder's own probes. */
   get asked(): readonly string[] {
     return this.server.queries
-      .map(({ query }) => textOf(query))
+      .map(({ query }) => formatQuestion(query))
       .filter((text) => !/^[0-9a-f]{32}\./.test(text));
   }
 
@@ -92,11 +92,11 @@ export class ZoneUpstream {
   }
 }
 
-function textOf({ questions: [question] }: Message): string {
+function formatQuestion({ questions: [question] }: Message): string {
   return question === undefined ? '' : `${question.name.toLowerCase()} ${typeName(question.type)}`;
 }
 
 /** The answers of a message as `name type data`, in their order. */
-export function linesOf({ answers }: Message): readonly string[] {
+export function formatAnswers({ answers }: Message): readonly string[] {
   return answers.map(({ name, data }) => `${name} ${typeName(typeOfData(data))} ${presentData(data)}`);
 }

@@ -85,9 +85,9 @@ it('dnsmasq answers by them, and follows the file', async () => {
 });
 
 describe('a server of Corefiles', () => {
-  const corefileOf = (port: number) =>
+  const makeCorefile = (port: number) =>
     `.:${port} {\n bind 127.0.0.1\n hosts {\n 192.0.2.9 own.example\n }\n}\n`;
-  const extraOf = (port: number, address: string) =>
+  const makeExtraBlocks = (port: number, address: string) =>
     `.:${port} {\n template IN A made.example {\n  answer "{{ .Name }} 60 IN A ${address}"\n }\n}\n`;
 
   it.each([
@@ -106,18 +106,18 @@ describe('a server of Corefiles', () => {
         '127.0.0.1:0',
       ],
     ],
-  ])('%s has the directives in the block of their zone, and follows the file', async (_, commandOf) => {
+  ])('%s has the directives in the block of their zone, and follows the file', async (_, makeCommand) => {
     const folder = await makeTemporaryFolder();
     const port = await findFreePort();
-    const conf = await folder.write('Corefile', corefileOf(port));
-    const extra = await folder.write('extra', extraOf(port, '192.0.2.1'));
-    const program = runPortolan([...commandOf(conf), '-blocks-extra', extra]);
+    const conf = await folder.write('Corefile', makeCorefile(port));
+    const extra = await folder.write('extra', makeExtraBlocks(port, '192.0.2.1'));
+    const program = runPortolan([...makeCommand(conf), '-blocks-extra', extra]);
     await waitUntil('the banner', () => program.output.includes('linux/') || program.ended !== undefined);
     expect(program.ended, program.errors).toBe(undefined);
     const server = { address: '127.0.0.1', port };
     expect(await askShort(server, 'www.made.example', 'A')).toBe('192.0.2.1');
     expect(await askShort(server, 'own.example', 'A')).toBe('192.0.2.9');
-    await folder.write('extra', extraOf(port, '192.0.2.2'));
+    await folder.write('extra', makeExtraBlocks(port, '192.0.2.2'));
     program.signal('SIGUSR1');
     await waitUntil('the reload', () => program.output.includes('Reloading complete'));
     expect(await askShort(server, 'www.made.example', 'A')).toBe('192.0.2.2');
@@ -126,7 +126,7 @@ describe('a server of Corefiles', () => {
   it('ends where no block of the zone is there', async () => {
     const folder = await makeTemporaryFolder();
     const port = await findFreePort();
-    const conf = await folder.write('Corefile', corefileOf(port));
+    const conf = await folder.write('Corefile', makeCorefile(port));
     const extra = await folder.write('extra', 'other.example {\n whoami\n}\n');
     const program = runPortolan(['coredns', '-conf', conf, '-blocks-extra', extra]);
     expect((await program.exit).code).toBe(1);

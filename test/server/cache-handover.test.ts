@@ -6,7 +6,7 @@ import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-fol
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { NAMES, nameOf, startUpstream } from '../resolver/forwarding-programs.ts';
+import { makeName, NAMES, startUpstream } from '../resolver/forwarding-programs.ts';
 import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
@@ -67,7 +67,7 @@ async function makeNodeCache(upstream: string): Promise<Replaceable> {
 
 async function askAll(server: Server): Promise<void> {
   for (let index = 0; index < NAMES; index += 1)
-    expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+    expect(await askShort(server, makeName(index), 'A')).toBe('192.0.2.1');
 }
 
 describe.each([

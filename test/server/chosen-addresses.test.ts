@@ -1,4 +1,4 @@
-import { planOf } from '@portolan/frontends/dnsmasq/settings/testing/plan-of.ts';
+import { readPlan } from '@portolan/frontends/dnsmasq/settings/testing/read-plan.ts';
 import { type Interfaces, isListeningAt } from '@portolan/kernel/listen/local-addresses.ts';
 import { chooseAddresses } from '@portolan/server/chosen-addresses.ts';
 import { expect, it } from 'vitest';
@@ -43,7 +43,7 @@ it.each([
   ['listen-address=192.0.2.1\ninterface=eth1', ['192.0.2.1', ...LOOPBACK, ...ETH1]],
   ['local-service=host', LOOPBACK],
 ])('%j', (lines, expected) => {
-  const { addresses } = chooseAddresses(planOf(lines).listen, MACHINE);
+  const { addresses } = chooseAddresses(readPlan(lines).listen, MACHINE);
   expect(addresses === 'all' ? 'all' : [...addresses].sort()).toEqual(
     expected === 'all' ? 'all' : [...expected].sort(),
   );
@@ -59,12 +59,12 @@ it.each([
   ['interface=eth1\nport=5353', '198.51.100.1', 5353, true],
   ['interface=eth1', '192.0.2.1', 53, false],
 ])('%j listens at %s port %i: %s', (lines, address, port, expected) => {
-  const { listen } = planOf(lines);
+  const { listen } = readPlan(lines);
   const { addresses } = chooseAddresses(listen, MACHINE);
   expect(isListeningAt({ addresses, port: listen.port }, MACHINE, { address, port })).toBe(expected);
 });
 
 it('tells which interfaces are not there', () => {
-  const choice = chooseAddresses(planOf('interface=eth7\ninterface=wlan*\ninterface=eth0').listen, MACHINE);
+  const choice = chooseAddresses(readPlan('interface=eth7\ninterface=wlan*\ninterface=eth0').listen, MACHINE);
   expect(choice).toMatchObject({ missing: ['eth7'] });
 });

@@ -8,9 +8,9 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
+import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 import { afterFile } from '../support/after-file.ts';
-import { socketOf } from '../support/control.ts';
+import { formatSocketName } from '../support/control.ts';
 import {
   endAllPrograms,
   look,
@@ -67,7 +67,7 @@ beforeAll(async () => {
   places = {
     COREFILE: join(path, 'one'),
     EXAMPLES: 'examples/cluster',
-    SERVER: socketOf(serving.program, 'serve'),
+    SERVER: formatSocketName(serving.program, 'serve'),
   };
 });
 afterAll(endAllPrograms);
@@ -87,7 +87,7 @@ function closeOutputs({ process: { stdout, stderr } }: Program): void {
 
 async function startUpstream(): Promise<LoopbackUpstream> {
   const upstream = await LoopbackUpstream.start(({ query, send }) =>
-    send(reply(query, { answers: [addressOf(query, '192.0.2.1')] })),
+    send(reply(query, { answers: [makeAddressRecord(query, '192.0.2.1')] })),
   );
   onTestFinished(() => upstream.stop());
   return upstream;

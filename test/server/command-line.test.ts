@@ -3,7 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { SERVE_FLAGS } from '@portolan/frontends/serve/settings/serve-flags.ts';
-import { rowOf } from '@portolan/server/settings/flags/flag-text.ts';
+import { formatFlagRow } from '@portolan/server/settings/flags/flag-text.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 
@@ -51,7 +51,7 @@ describe('the program', () => {
     const flags = [...output.matchAll(/^ {2}--([a-z-]+)/gm)].map((match) => match[1]);
     expect(flags).toEqual(SERVE_FLAGS.map(({ name }) => name));
     const words = output.replaceAll(/\s+/g, ' ');
-    for (const flag of SERVE_FLAGS) expect(words).toContain(rowOf(flag)[1]);
+    for (const flag of SERVE_FLAGS) expect(words).toContain(formatFlagRow(flag)[1]);
     expect(ended?.code).toBe(0);
   });
 });

@@ -7,7 +7,7 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { runToEnd, serveCorefile, socketOf } from '../support/control.ts';
+import { formatSocketName, runToEnd, serveCorefile } from '../support/control.ts';
 import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
@@ -18,7 +18,7 @@ describe('serve', () => {
   it('answers on its default socket, and explains from the objects that it serves', async () => {
     const serving = await servePortolan(['--example', '--upstream=none']);
     await serving.program.heard('cluster listed');
-    const socket = socketOf(serving.program, 'serve');
+    const socket = formatSocketName(serving.program, 'serve');
     const status = await runToEnd('control', `--socket=${socket}`, '--output=json', 'status');
     expect(JSON.parse(status.text)).toMatchObject({ role: 'serve', ready: true, logs: { level: 'info' } });
     const explain = (...words: readonly string[]) => runToEnd('explain', `--socket=${socket}`, ...words);
@@ -52,7 +52,7 @@ describe('serve', () => {
     put('db');
     const serving = await servePortolan([`--manifests=${path}`, '--upstream=none']);
     await serving.program.heard('cluster listed');
-    const socket = `--socket=${socketOf(serving.program, 'serve')}`;
+    const socket = `--socket=${formatSocketName(serving.program, 'serve')}`;
     const json = async (...words: readonly string[]) =>
       (await runToEnd(...words, socket, '--output=json')).text;
     const digest = async () => {
@@ -81,7 +81,7 @@ describe('serve', () => {
   it('counts, logs and stores nothing when it is looked at', async () => {
     const serving = await servePortolan(['--example', '--upstream=none']);
     await serving.program.heard('cluster listed');
-    const socket = socketOf(serving.program, 'serve');
+    const socket = formatSocketName(serving.program, 'serve');
     const read = async () => {
       const { text } = await runToEnd('control', `--socket=${socket}`, '--output=json', 'status');
       const { queries, cache } = JSON.parse(text) as { queries: number; cache: unknown };
@@ -99,7 +99,7 @@ describe('serve', () => {
     const serving = await servePortolan(['--example', '--upstream=none', '--control-socket=none']);
     const { code, errors } = await runToEnd(
       'control',
-      `--socket=${socketOf(serving.program, 'serve')}`,
+      `--socket=${formatSocketName(serving.program, 'serve')}`,
       'status',
     );
     expect([code, errors]).toEqual([3, expect.stringContaining('no server found')]);
@@ -112,7 +112,7 @@ describe('coredns', () => {
     const { program, port } = await serveCorefile(
       '  hosts {\n    192.0.2.1 a.example.org\n    fallthrough\n  }\n  acl example.net {\n    block\n  }\n  cache\n  forward example.com 127.0.0.1:1',
     );
-    const socket = socketOf(program, 'coredns');
+    const socket = formatSocketName(program, 'coredns');
     const explain = (...words: readonly string[]) => runToEnd('explain', `--socket=${socket}`, ...words);
     expect((await explain('a.example.org.', 'A')).text).toMatch(/^resolves to 192\.0\.2\.1/);
     expect((await explain('b.example.net.')).text).toMatch(/^does not resolve: plugin acl refuses the query/);
@@ -135,7 +135,7 @@ describe('coredns', () => {
   it('shows and drops cached answers', async () => {
     const upstream = await serveCorefile('  hosts {\n    192.0.2.7 www.example.com\n  }');
     const { program, port } = await serveCorefile(`  cache\n  forward . 127.0.0.1:${upstream.port}`);
-    const socket = socketOf(program, 'coredns');
+    const socket = formatSocketName(program, 'coredns');
     await ask({ address: '127.0.0.1', port }, 'www.example.com', 'A');
     const dump = () =>
       runToEnd('control', `--socket=${socket}`, '--output=json', 'cache', 'dump', 'example.com');
@@ -148,8 +148,8 @@ describe('coredns', () => {
 });
 
 describe('every other server', () => {
-  const statusOf = async (program: Program, role: string) => {
-    const socket = socketOf(program, role);
+  const readStatus = async (program: Program, role: string) => {
+    const socket = formatSocketName(program, role);
     const read = () => runToEnd('control', `--socket=${socket}`, '--output=json', 'status');
     await expect.poll(async () => (await read()).code, { timeout: 20_000 }).toBe(0);
     return JSON.parse((await read()).text) as { role: string; ready: boolean };
@@ -159,7 +159,7 @@ describe('every other server', () => {
     const port = await findFreePort();
     const local = [`--dns-port=${port}`, '--dns-bind-address=127.0.0.1', '--healthz-port=127.0.0.1:0'];
     const kubeDns = runPortolan(['kube-dns', ...local, `--manifests=${EXAMPLE}`]);
-    expect(await statusOf(kubeDns, 'kube-dns')).toMatchObject({ role: 'kube-dns' });
+    expect(await readStatus(kubeDns, 'kube-dns')).toMatchObject({ role: 'kube-dns' });
     const options = [
       '-k',
       '--conf-file=/dev/null',
@@ -168,13 +168,13 @@ describe('every other server', () => {
       '--listen-address=127.0.0.1',
     ];
     const dnsmasq = runPortolan(['dnsmasq', ...options, `--port=${await findFreePort()}`, '--user=']);
-    expect(await statusOf(dnsmasq, 'dnsmasq')).toMatchObject({ role: 'dnsmasq', ready: true });
+    expect(await readStatus(dnsmasq, 'dnsmasq')).toMatchObject({ role: 'dnsmasq', ready: true });
     const skydns = runPortolan([
       'skydns',
       '-machines=http://127.0.0.1:1',
       `-addr=127.0.0.1:${await findFreePort()}`,
     ]);
-    expect(await statusOf(skydns, 'skydns')).toMatchObject({ role: 'skydns', ready: false });
+    expect(await readStatus(skydns, 'skydns')).toMatchObject({ role: 'skydns', ready: false });
   }, 60_000);
 });
 
@@ -252,7 +252,7 @@ describe('without a server', () => {
     );
     const serving = await servePortolan([`--manifests=${path}`, '--upstream=none']);
     await serving.program.heard('cluster listed');
-    const socket = socketOf(serving.program, 'serve');
+    const socket = formatSocketName(serving.program, 'serve');
     const kept = await runToEnd('explain', 'db.shop', `--socket=${socket}`);
     expect(kept.text).toMatch(/service shop\/db has 1 endpoint that is not ready: 10\.1\.0\.7/);
     const seeing = await runToEnd(

@@ -11,12 +11,12 @@ import { runPortolan } from '../support/portolan.ts';
 import { describeWithTool, itWithTool } from '../support/tools.ts';
 
 const commands = await describeCommands(COMMANDS);
-const scriptOf = (shell: Shell) => completionScript(shell, commands);
+const makeScript = (shell: Shell) => completionScript(shell, commands);
 const page = manPage('1.2.3', commands);
 
 /** What bash offers behind these words. */
 function complete(...words: readonly string[]): readonly string[] {
-  const script = `${scriptOf('bash')}
+  const script = `${makeScript('bash')}
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _portolan; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout, stderr, status } = spawnSync('bash', ['-c', script, 'bash', ...words], {
     encoding: 'utf8',
@@ -78,7 +78,7 @@ function flagsIn(help: string): readonly string[] {
 
 /** @param flag with its dashes */
 function isCompleted(shell: Shell, command: string, flag: string): boolean {
-  const script = scriptOf(shell);
+  const script = makeScript(shell);
   switch (shell) {
     case 'bash': {
       const [, words = ''] = new RegExp(`^    ${command}\\) COMPREPLY=.*?'(.*)' -- `, 'm').exec(script) ?? [];
@@ -98,7 +98,7 @@ function isCompleted(shell: Shell, command: string, flag: string): boolean {
 }
 
 /** What the man page has of a command. */
-function sectionOf(command: string): string {
+function findSection(command: string): string {
   const [, section = ''] =
     new RegExp(`^\\.SH "FLAGS OF ${command.toUpperCase()}"\\n([^]*?)\\n\\.SH `, 'm').exec(page) ?? [];
   return section.replaceAll('\\-', '-');
@@ -118,8 +118,8 @@ describe('the help of the program', () => {
       names,
     );
     for (const name of names) {
-      expect(scriptOf('zsh')).toMatch(new RegExp(`^    '${name}:`, 'm'));
-      expect(scriptOf('fish')).toContain(`-n __fish_use_subcommand -f -a ${name} -d `);
+      expect(makeScript('zsh')).toMatch(new RegExp(`^    '${name}:`, 'm'));
+      expect(makeScript('fish')).toContain(`-n __fish_use_subcommand -f -a ${name} -d `);
     }
   });
 });
@@ -142,7 +142,7 @@ describe('every flag', () => {
         expect([shell, flag, isCompleted(shell, name, flag)]).toEqual([shell, flag, true]);
       // Those of another command are described there.
       if (further?.flags.some((each) => `--${each.name}` === flag) === true) continue;
-      expect(sectionOf(name)).toMatch(new RegExp(`^\\.B ${flag}(?![\\w-])`, 'm'));
+      expect(findSection(name)).toMatch(new RegExp(`^\\.B ${flag}(?![\\w-])`, 'm'));
     }
   });
 

@@ -22,7 +22,7 @@ import { AskedServer } from '@portolan/ops/compare/asked-server.ts';
 import { LeftOut } from '@portolan/ops/compare/question-source.ts';
 import { findPods } from '@portolan/ops/dashboard/pod-replicas.ts';
 import { runShellCommand } from '@portolan/ops/healthz/shell-command.ts';
-import { TappedQuestions } from '@portolan/ops/shadow/tapped-questions.ts';
+import { LiveQuestions } from '@portolan/ops/shadow/live-questions.ts';
 import { askServer } from '@portolan/ops/sidecar/server-question.ts';
 import { TapConnection } from '@portolan/plugins/dnstap/tap-connection.ts';
 import { DnstapListener } from '@portolan/plugins/dnstap/tap-listener.ts';
@@ -50,13 +50,13 @@ function watch(emitter: EventEmitter, what: string): void {
 async function look(): Promise<void> {
   while (isWatching) {
     for (const [emitter, what] of open)
-      for (const [part, each] of partsOf(emitter))
+      for (const [part, each] of listEmitters(emitter))
         if (each.listenerCount('error') === 0) deaf.add(`${what}${part}`);
     await nextTurn();
   }
 }
 
-function partsOf(emitter: EventEmitter): readonly (readonly [string, EventEmitter])[] {
+function listEmitters(emitter: EventEmitter): readonly (readonly [string, EventEmitter])[] {
   if (!(emitter instanceof ChildProcess)) return [['', emitter]];
   const pipes = Object.entries({ stdin: emitter.stdin, stdout: emitter.stdout, stderr: emitter.stderr });
   return [
@@ -223,7 +223,7 @@ const SERVERS: Readonly<Record<string, (peer: BadPeer) => Promise<() => unknown>
     return () => handover.stop();
   },
   shadow: async ({ path }) => {
-    const questions = new TappedQuestions(new LeftOut());
+    const questions = new LiveQuestions(new LeftOut());
     await questions.listen({ kind: 'unix', path });
     await visit({ path });
     return () => questions.close();

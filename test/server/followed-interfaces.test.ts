@@ -1,4 +1,4 @@
-import { planOf } from '@portolan/frontends/dnsmasq/settings/testing/plan-of.ts';
+import { readPlan } from '@portolan/frontends/dnsmasq/settings/testing/read-plan.ts';
 import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
@@ -7,7 +7,7 @@ import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import type { Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
 import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
-import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { makeStartThread } from '@portolan/kernel/listen/reader-threads.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { FollowedInterfaces } from '@portolan/server/followed-interfaces.ts';
@@ -32,10 +32,10 @@ function make(lines: string, interfaces: () => Interfaces) {
       table,
       metrics: new MetricRegistry(),
       reader: new TableReader(table.memory, 0),
-      listenerGroupOf: () => 0,
+      getListenerGroupNumber: () => 0,
       serverBlocks: {
-        limits: { zonesOf: () => [] },
-        handleQueryOf: () => async (query) => {
+        limits: { listRatedZones: () => [] },
+        findQueryHandler: () => async (query) => {
           const response = Uint8Array.from(query);
           response[2] = (response[2] ?? 0) | 0x80;
           return response;
@@ -48,13 +48,13 @@ function make(lines: string, interfaces: () => Interfaces) {
     udpSize: 1232,
     givesOfferedSize: false,
     forwarding: undefined,
-    startReader: startThreadOf(new URL('file:///none')),
+    startReader: makeStartThread(new URL('file:///none')),
     events: new QueryEventRings(1),
     socketLog: log,
     clock,
     log,
   });
-  const { listen: plan } = planOf(lines);
+  const { listen: plan } = readPlan(lines);
   const group = writePlainListeners({ port: plan.port });
   const followed = new FollowedInterfaces({
     open: (addresses) => listeners.add([{ ...group, addresses }]),

@@ -8,7 +8,7 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import type { HandleQuery } from '@portolan/kernel/chain/handle-query.ts';
 import { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-path.ts';
 import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
-import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { makeStartThread } from '@portolan/kernel/listen/reader-threads.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { ListenerGroups } from '@portolan/server/listener-groups.ts';
@@ -28,13 +28,16 @@ beforeAll(async () => {
 it('answers by the blocks before what came to a group that a change removes', async () => {
   const table = new TableWriter({ readers: 2, reservation: 2 ** 26 });
   const answer: HandleQuery = async (packet) => answerAuthoritatively(packet);
-  const former = { handleQueryOf: () => answer };
+  const former = { findQueryHandler: () => answer };
   const engine = {
     table,
     reader: new TableReader(table.memory, 1),
-    listenerGroupOf: () => 0,
+    getListenerGroupNumber: () => 0,
     metrics: new MetricRegistry(),
-    serverBlocks: { limits: { zonesOf: () => [] }, handleQueryOf: (): HandleQuery | undefined => answer },
+    serverBlocks: {
+      limits: { listRatedZones: () => [] },
+      findQueryHandler: (): HandleQuery | undefined => answer,
+    },
   };
   const groups = new ListenerGroups({
     engine,
@@ -45,7 +48,7 @@ it('answers by the blocks before what came to a group that a change removes', as
     givesOfferedSize: false,
     forwarding: new ReaderPath(1, systemClock),
     socketLog: silentLog,
-    startReader: startThreadOf(readerEntry),
+    startReader: makeStartThread(readerEntry),
     events: new QueryEventRings(1),
     log: silentLog,
     clock: systemClock,
@@ -60,7 +63,7 @@ it('answers by the blocks before what came to a group that a change removes', as
   // Sent before the socket leaves its port, and taken by the main thread only after the change.
   const asked = client.ask('slow.example', port, ADDRESS);
   await new Promise<void>((resolve) => process.nextTick(resolve));
-  engine.serverBlocks = { limits: { zonesOf: () => [] }, handleQueryOf: () => undefined };
+  engine.serverBlocks = { limits: { listRatedZones: () => [] }, findQueryHandler: () => undefined };
   await groups.keepOnly([], former);
   expect((await asked).from.port).toBe(port);
 });

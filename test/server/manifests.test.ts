@@ -118,10 +118,10 @@ it.each(['__proto__', 'constructor'])(
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
     const odd = `apiVersion: v1\nkind: ${kind}\nmetadata: {name: a}\n`;
-    const serviceOf = (name: string) =>
+    const makeServiceManifest = (name: string) =>
       `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}, namespace: n}\nspec: {clusterIP: 10.96.0.1}\n`;
     write('a.yaml', odd);
-    write('b.yaml', serviceOf('b'));
+    write('b.yaml', makeServiceManifest('b'));
     const serving = await servePortolan([`--manifests=${folder}`]);
     const isNamed = (file: string) =>
       serving.program.log.filter(
@@ -132,7 +132,7 @@ it.each(['__proto__', 'constructor'])(
       expect(await askShort(serving, 'b.n.svc.cluster.local', 'A')).toBe('10.96.0.1');
     await vi.waitFor(isServed, { timeout: 10_000 });
     write('c.yaml', odd);
-    write('d.yaml', serviceOf('d'));
+    write('d.yaml', makeServiceManifest('d'));
     const answered = async () =>
       expect(await askShort(serving, 'd.n.svc.cluster.local', 'A')).toBe('10.96.0.1');
     await vi.waitFor(answered, { timeout: 10_000 });

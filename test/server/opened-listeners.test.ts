@@ -1,4 +1,4 @@
-import { compileText } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compileText } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { MAX_READERS } from '@portolan/kernel/table/writer.ts';
 import { countCommonReaders, countReaders } from '@portolan/server/listener-groups.ts';
 import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';

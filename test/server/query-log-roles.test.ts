@@ -7,7 +7,7 @@ import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-fol
 import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { address, ZoneUpstream } from '../resolver/zone-upstream.ts';
-import { runToEnd, serveCorefile, socketOf } from '../support/control.ts';
+import { formatSocketName, runToEnd, serveCorefile } from '../support/control.ts';
 import { endAllPrograms, type Program } from '../support/portolan.ts';
 import { ROLES, startRole } from '../support/roles.ts';
 import { describeWithTool } from '../support/tools.ts';
@@ -42,9 +42,13 @@ async function linesIn(file: string): Promise<readonly Line[]> {
 const ways = (lines: readonly Line[]) =>
   lines.map(({ name, transport, rcode }) => [name, transport, rcode].join(' '));
 
-function controlOf(program: Program, role: string) {
+function makeControlClient(program: Program, role: string) {
   return async (...words: readonly string[]) => {
-    const { code, text, errors } = await runToEnd('control', `--socket=${socketOf(program, role)}`, ...words);
+    const { code, text, errors } = await runToEnd(
+      'control',
+      `--socket=${formatSocketName(program, role)}`,
+      ...words,
+    );
     expect([code, errors]).toEqual([0, '']);
     return text;
   };
@@ -73,7 +77,7 @@ for (const role of ROLES)
     it('logs what is selected while the control socket has it switched on', async () => {
       const { world, file } = await makeScene();
       const server = await startRole(role, world);
-      const control = controlOf(server.program, role);
+      const control = makeControlClient(server.program, role);
       await ask(server, KNOWN, 'A');
       const on = ['query-log', 'on', `file=${file}`, 'format=json'];
       expect(await control(...on, 'zone=example', 'rcode=NOERROR', 'client=127.0.0.0/8')).toContain(
@@ -113,7 +117,7 @@ for (const role of ROLES)
       server.program.signal('SIGUSR2');
       await askUntilIn(file, server);
       await rename(file, `${file}.2`);
-      await controlOf(server.program, role)('query-log', 'reopen');
+      await makeControlClient(server.program, role)('query-log', 'reopen');
       await askUntilIn(file, server);
       await ask(server, 'last.example', 'A');
       server.program.signal('SIGTERM');
@@ -125,7 +129,7 @@ for (const role of ROLES)
 it('is whole beside the lines of log-queries, which have the order of time and their numbers', async () => {
   const { world, file } = await makeScene();
   const server = await startRole('dnsmasq', world, { flags: ['--log-queries=extra'] });
-  await controlOf(server.program, 'dnsmasq')('query-log', 'on', `file=${file}`, 'format=json');
+  await makeControlClient(server.program, 'dnsmasq')('query-log', 'on', `file=${file}`, 'format=json');
   await askAll(server);
   await expect.poll(async () => (await linesIn(file)).length, WAIT).toBe(5);
   const told = () =>
@@ -152,7 +156,7 @@ it('is whole beside the lines of log-queries, which have the order of time and t
 it('is whole beside the lines of the plugin log, which are those of its block', async () => {
   const { upstream, file } = await makeScene();
   const { program, port } = await serveCorefile(`  log example\n  cache\n  forward . ${upstream}`);
-  await controlOf(program, 'coredns')('query-log', 'on', `file=${file}`, 'format=json');
+  await makeControlClient(program, 'coredns')('query-log', 'on', `file=${file}`, 'format=json');
   await askAll({ address: '127.0.0.1', port });
   await expect.poll(async () => (await linesIn(file)).length, WAIT).toBe(5);
   const told = () =>

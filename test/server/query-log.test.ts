@@ -16,7 +16,7 @@ const EXTERNAL = 'www.example.com';
 
 type Line = Readonly<Record<string, string | number>>;
 
-async function linesOf(file: string): Promise<readonly Line[]> {
+async function readLines(file: string): Promise<readonly Line[]> {
   const text = await readFile(file, 'utf8').catch(() => '');
   return text
     .split('\n')
@@ -37,13 +37,13 @@ const LINES = { timeout: 10_000 };
 it('has what the table and the chain answer, by UDP and TCP, until the end', async () => {
   const { serving, file } = await serveWithLog(['--lameduck=0s']);
   await ask(serving, KNOWN, 'A');
-  await expect.poll(async () => (await linesOf(file)).length, LINES).toBe(1);
+  await expect.poll(async () => (await readLines(file)).length, LINES).toBe(1);
   await ask(serving, MISSING, 'A', { transport: 'tcp' });
-  await expect.poll(async () => (await linesOf(file)).length, LINES).toBe(2);
+  await expect.poll(async () => (await readLines(file)).length, LINES).toBe(2);
   await ask(serving, EXTERNAL, 'A');
   serving.program.signal('SIGTERM');
   await serving.program.exit;
-  const lines = await linesOf(file);
+  const lines = await readLines(file);
   const seen = lines.map(({ name, transport, rcode, source, reason }) => ({
     name,
     transport,
@@ -71,13 +71,15 @@ it('has what is selected, in a file that follows its rotation', async () => {
   ]);
   await ask(serving, KNOWN, 'A');
   await ask(serving, MISSING, 'A');
-  await expect.poll(async () => (await linesOf(file)).map(({ rcode }) => rcode), LINES).toEqual(['NXDOMAIN']);
+  await expect
+    .poll(async () => (await readLines(file)).map(({ rcode }) => rcode), LINES)
+    .toEqual(['NXDOMAIN']);
   await rename(file, `${file}.1`);
   serving.program.signal('SIGUSR2');
   await expect
     .poll(async () => {
       await ask(serving, MISSING, 'A');
-      return (await linesOf(file)).length;
+      return (await readLines(file)).length;
     }, LINES)
     .toBeGreaterThan(0);
 });
@@ -104,11 +106,13 @@ it('is switched on, changed and switched off while the server runs, and so is th
   );
   await ask(serving, KNOWN, 'A');
   await ask(serving, MISSING, 'A');
-  await expect.poll(async () => (await linesOf(file)).map(({ rcode }) => rcode), LINES).toEqual(['NXDOMAIN']);
+  await expect
+    .poll(async () => (await readLines(file)).map(({ rcode }) => rcode), LINES)
+    .toEqual(['NXDOMAIN']);
   await control('query-log', 'on', `file=${file}`, 'rcode=NOERROR');
   await ask(serving, MISSING, 'A');
   await ask(serving, KNOWN, 'A');
-  await expect.poll(async () => (await linesOf(file)).length, LINES).toBe(2);
+  await expect.poll(async () => (await readLines(file)).length, LINES).toBe(2);
   expect((await control('query-log', 'off')).text).not.toContain('logs.queryLog');
   await ask(serving, KNOWN, 'A');
   expect((await control('log-level', 'debug')).text).toContain('logs.level  debug');
@@ -116,5 +120,5 @@ it('is switched on, changed and switched off while the server runs, and so is th
     code: 1,
     text: expect.stringContaining('log-level: unknown: "loud".'),
   });
-  expect((await linesOf(file)).map(({ rcode }) => rcode)).toEqual(['NXDOMAIN', 'NOERROR']);
+  expect((await readLines(file)).map(({ rcode }) => rcode)).toEqual(['NXDOMAIN', 'NOERROR']);
 });

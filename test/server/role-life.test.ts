@@ -9,7 +9,7 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { addressOfPlace, placesToAsk } from '@portolan/server/observe/control/control-place.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { socketOf } from '../support/control.ts';
+import { formatSocketName } from '../support/control.ts';
 import { endAllPrograms, type Program } from '../support/portolan.ts';
 import { ALL_ROLES, HOST, isServing, launchRole, type Role, startRole } from '../support/roles.ts';
 import { itWithTool } from '../support/tools.ts';
@@ -18,7 +18,7 @@ afterEach(endAllPrograms);
 
 /** Nothing listens on port 9. */
 const NO_UPSTREAM = 9;
-const toolsOf = (role: Role) => (role === 'skydns' ? ['etcd'] : []);
+const listTools = (role: Role) => (role === 'skydns' ? ['etcd'] : []);
 /** Flags of servers that would serve on after a signal. */
 const ENDS_AT_ONCE: Partial<Readonly<Record<Role, readonly string[]>>> = {
   serve: ['--lameduck=0s'],
@@ -79,9 +79,9 @@ async function canConnect(
   return isOpen;
 }
 
-function controlAddressOf(program: Program, role: Role): string {
+function findControlAddress(program: Program, role: Role): string {
   const command = role === 'dnsmasq-nanny' ? 'dnsmasq' : role;
-  const [place] = placesToAsk(socketOf(program, command));
+  const [place] = placesToAsk(formatSocketName(program, command));
   if (place === undefined || place.kind === 'none') throw new Error('no place');
   return addressOfPlace(place);
 }
@@ -90,14 +90,14 @@ function controlAddressOf(program: Program, role: Role): string {
 async function lookAt({ program, port }: { program: Program; port: number }, role: Role): Promise<Sight> {
   program.signal('SIGSTOP');
   const isAnswering = await canConnect({ host: HOST, port });
-  const isControlled = await canConnect(controlAddressOf(program, role));
+  const isControlled = await canConnect(findControlAddress(program, role));
   program.signal('SIGCONT');
   return { isAnswering, isControlled };
 }
 
 describe('a stop closes the sockets for DNS, sends the last records, and then closes the control socket', () => {
   for (const role of ALL_ROLES)
-    itWithTool(toolsOf(role), role, async () => {
+    itWithTool(listTools(role), role, async () => {
       const sights: Sight[] = [];
       let running: { program: Program; port: number } | undefined;
       const collector = await startRefusingCollector(async () => {
@@ -116,7 +116,7 @@ describe('a stop closes the sockets for DNS, sends the last records, and then cl
       running.program.signal('SIGTERM');
       expect(await running.program.exit).toEqual({ code: 0, signal: null });
       expect(sights.at(-1)).toEqual({ isAnswering: false, isControlled: true });
-      expect(await canConnect(controlAddressOf(running.program, role))).toBe(false);
+      expect(await canConnect(findControlAddress(running.program, role))).toBe(false);
     });
 });
 
@@ -133,7 +133,7 @@ const IN_USE: Readonly<Record<Role, readonly [code: number, message: RegExp]>> =
 
 describe('a start fails if its port is in use', () => {
   for (const role of ALL_ROLES)
-    itWithTool(toolsOf(role), role, async () => {
+    itWithTool(listTools(role), role, async () => {
       const port = await findFreePort();
       await holdPort(port);
       const { program } = await launchRole(role, { upstream: NO_UPSTREAM }, { port });
@@ -162,7 +162,7 @@ const PAGE = /http:\/\/127\.0\.0\.1:(\d+)\/#token=[\w-]+/;
 
 describe('a server shows its own dashboard until it has stopped', () => {
   for (const role of ALL_ROLES)
-    itWithTool(toolsOf(role), role, async () => {
+    itWithTool(listTools(role), role, async () => {
       const flags = [`--dashboard=${HOST}:0`, ...(ENDS_AT_ONCE[role] ?? [])];
       const { program } = await startRole(role, { upstream: NO_UPSTREAM }, { flags });
       const [page = '', port] = PAGE.exec(`${program.output}${program.errors}`) ?? [];

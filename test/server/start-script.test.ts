@@ -22,9 +22,9 @@ it.each(['--help', '-h'])('prints the flags of serve with %s, and nothing else',
 it.each([
   ['in one argument', (address: string) => [`--dns-bind-address=${address}`]],
   ['in two arguments', (address: string) => ['--dns-bind-address', address]],
-])('serves the example on the address that is given %s', async (_form, flagsOf) => {
+])('serves the example on the address that is given %s', async (_form, makeFlags) => {
   const port = await findFreePort();
-  const args = [SCRIPT, ...flagsOf('127.0.0.2'), `--dns-port=${port}`, '--log-format=json'];
+  const args = [SCRIPT, ...makeFlags('127.0.0.2'), `--dns-port=${port}`, '--log-format=json'];
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'exit');
   onTestFinished(async () => {

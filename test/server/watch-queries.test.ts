@@ -8,7 +8,7 @@ import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { requestControl } from '@portolan/server/observe/control/control-client.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { address, ZoneUpstream } from '../resolver/zone-upstream.ts';
-import { runToEnd, serveCorefile, socketOf } from '../support/control.ts';
+import { formatSocketName, runToEnd, serveCorefile } from '../support/control.ts';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
@@ -46,7 +46,7 @@ describe('the level debug', () => {
   it('of the log shows queries with their steps, until another level is set', async () => {
     const serving = await servePortolan(['--example', '--upstream=none']);
     await serving.program.heard('cluster listed');
-    const socket = socketOf(serving.program, 'serve');
+    const socket = formatSocketName(serving.program, 'serve');
     const set = (level: string) => runToEnd('control', `--socket=${socket}`, 'log-level', level);
     const lines = () =>
       serving.program.errors.split('\n').filter((line) => line.includes('"message":"query"'));
@@ -80,7 +80,12 @@ describe('the level debug', () => {
     const { program, port } = await serveCorefile(`  debug\n  cache\n  forward . ${upstream.address}`);
     const server = { address: '127.0.0.1', port };
     await ask(server, 'www.example', 'A');
-    const set = await runToEnd('control', `--socket=${socketOf(program, 'coredns')}`, 'log-level', 'debug');
+    const set = await runToEnd(
+      'control',
+      `--socket=${formatSocketName(program, 'coredns')}`,
+      'log-level',
+      'debug',
+    );
     expect(set.code).toBe(0);
     expect(program.output).not.toContain('query ');
     await askUntilSeen(server, 'www.example', () => program.output.includes('DEBUG] query '));
@@ -94,7 +99,7 @@ describe('tail', () => {
   it('shows what readers and the chain of serve answer, and why there is no answer', async () => {
     const serving = await servePortolan(['--example', '--upstream=none']);
     await serving.program.heard('cluster listed');
-    const { lines } = await startTail(socketOf(serving.program, 'serve'));
+    const { lines } = await startTail(formatSocketName(serving.program, 'serve'));
     await askUntilSeen(serving, KNOWN, () => lines().length > 0);
     await ask(serving, 'catr.shop.svc.cluster.local', 'A', { transport: 'tcp' });
     await ask(serving, 'www.example.com', 'A');
@@ -113,7 +118,7 @@ describe('tail', () => {
     const serving = await servePortolan(['--example', '--upstream=none']);
     await serving.program.heard('cluster listed');
     const { lines } = await startTail(
-      socketOf(serving.program, 'serve'),
+      formatSocketName(serving.program, 'serve'),
       '--reason=no-such-service',
       '--namespace=shop',
     );
@@ -128,7 +133,7 @@ describe('tail', () => {
   it('shows no more in a second than it is asked for, and counts the rest', async () => {
     const serving = await servePortolan(['--example', '--upstream=none']);
     await serving.program.heard('cluster listed');
-    const socket = socketOf(serving.program, 'serve');
+    const socket = formatSocketName(serving.program, 'serve');
     const seen: Line[] = [];
     const abort = new AbortController();
     const over = (async () => {
@@ -158,7 +163,7 @@ describe('tail', () => {
       '--lameduck=0s',
     ]);
     await serving.program.heard('cluster listed');
-    const { lines } = await startTail(socketOf(serving.program, 'serve'));
+    const { lines } = await startTail(formatSocketName(serving.program, 'serve'));
     await askUntilSeen(serving, KNOWN, () => lines().length > 0);
     for (let turn = 0; turn < 50; turn++) await ask(serving, `n${turn}.shop.svc.cluster.local`, 'A');
     await expect.poll(() => lines().filter(({ rcode }) => rcode === 'NXDOMAIN').length, WAIT).toBe(50);
@@ -175,7 +180,7 @@ describe('tail', () => {
       `  acl example.net {\n    block\n  }\n  cache\n  forward . 127.0.0.1:${upstream.port}`,
     );
     const server = { address: '127.0.0.1', port };
-    const { lines } = await startTail(socketOf(program, 'coredns'));
+    const { lines } = await startTail(formatSocketName(program, 'coredns'));
     await askUntilSeen(server, 'a.example.net', () => lines().length > 0);
     await ask(server, 'www.example.com', 'A');
     await ask(server, 'www.example.com', 'A');
@@ -191,7 +196,7 @@ describe('tail', () => {
 it('top counts what is asked, and the servers that are asked', async () => {
   const serving = await servePortolan(['--example', '--upstream=none']);
   await serving.program.heard('cluster listed');
-  const socket = socketOf(serving.program, 'serve');
+  const socket = formatSocketName(serving.program, 'serve');
   const program = runPortolan(['top', `--socket=${socket}`, '--output=json', '--interval=500ms']);
   type Snapshot = { queries: number; names: { what: string }[]; failures: { what: string }[] };
   const snapshots = () =>
@@ -214,7 +219,7 @@ it('top shows what was before somebody looked, where a Corefile keeps statistics
     '  hosts {\n    192.0.2.7 www.example.com\n  }\n  portolan {\n    stats\n  }',
   );
   const server = { address: '127.0.0.1', port };
-  const socket = `--socket=${socketOf(program, 'coredns')}`;
+  const socket = `--socket=${formatSocketName(program, 'coredns')}`;
   const table = async () => (await runToEnd('top', socket, '--once', '--interval=100ms')).text;
   // Counting may begin just after the first answer.
   await expect
@@ -236,7 +241,7 @@ describe('doctor', () => {
     await serving.program.heard('cluster listed');
     const { code, text } = await runToEnd(
       'doctor',
-      `--socket=${socketOf(serving.program, 'serve')}`,
+      `--socket=${formatSocketName(serving.program, 'serve')}`,
       '--watch=0s',
     );
     expect([code, text]).toEqual([
@@ -259,7 +264,7 @@ describe('doctor', () => {
     await serving.program.heard('cluster listed');
     const { code, text } = await runToEnd(
       'doctor',
-      `--socket=${socketOf(serving.program, 'serve')}`,
+      `--socket=${formatSocketName(serving.program, 'serve')}`,
       '--watch=0s',
     );
     expect([code, text]).toEqual([

@@ -18,7 +18,7 @@ import {
   type SidecarPlan,
 } from '@portolan/server/settings/sidecar/sidecar-plan.ts';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { addressOf, LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
+import { LoopbackUpstream, makeAddressRecord, type Received, reply } from '../forward/loopback-upstream.ts';
 
 const RECORDED = readFileSync(new URL('./recorded-metrics.txt', import.meta.url), 'utf8');
 const COUNTS: Readonly<Record<string, number>> = {
@@ -38,7 +38,7 @@ function answer({ query, send }: Received): void {
   }
   const count = COUNTS[question.name.split('.')[0] ?? ''];
   const data = { kind: 'TXT', strings: [Buffer.from(String(count))] } as const;
-  send(reply(query, { answers: [{ ...addressOf(query, '192.0.2.1'), class: CLASS.CH, data }] }));
+  send(reply(query, { answers: [{ ...makeAddressRecord(query, '192.0.2.1'), class: CLASS.CH, data }] }));
 }
 
 const PATIENT = { timeout: 10_000 };
@@ -75,7 +75,7 @@ async function startSidecar(probes: readonly ProbePlan[], dnsmasqPort: number, h
     http: { ...SIDECAR_DEFAULTS.http, address: '127.0.0.1', port: 0, ...http },
   };
   const furtherMetrics = () => processFamilies('1.2.3');
-  const httpDrops = () => host.dropsOf(SIDECAR_PORT);
+  const httpDrops = () => host.countDrops(SIDECAR_PORT);
   const sidecar = new Sidecar(plan, { clock: systemClock, log, random: () => 0, httpDrops, furtherMetrics });
   onTestFinished(async () => {
     sidecar.stop();
@@ -87,7 +87,7 @@ async function startSidecar(probes: readonly ProbePlan[], dnsmasqPort: number, h
 }
 
 async function get(path: string) {
-  const response = await fetch(`http://127.0.0.1:${host.portOf(SIDECAR_PORT)}${path}`);
+  const response = await fetch(`http://127.0.0.1:${host.findPort(SIDECAR_PORT)}${path}`);
   return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
 }
 

@@ -26,7 +26,7 @@ async function waitFor(what: string, condition: () => Promise<boolean>): Promise
 }
 
 /** What writes keys. */
-function writerOf(etcd: EtcdCluster): Put {
+function makeWriter(etcd: EtcdCluster): Put {
   const client = new EtcdClient(etcd.settings, systemClock);
   onTestFinished(() => client.close());
   return (key, value) =>
@@ -79,7 +79,7 @@ async function startUpstream(address: string): Promise<number> {
 describeWithTool('etcd', 'portolan skydns', () => {
   it('answers by further plugins before its zones', async () => {
     const etcd = await startEtcd();
-    await writerOf(etcd)('/skydns/test/skydns/a', '{"host":"10.0.0.1"}');
+    await makeWriter(etcd)('/skydns/test/skydns/a', '{"host":"10.0.0.1"}');
     const folder = await makeTemporaryFolder();
     await folder.write('extra', '. {\n  rewrite name exact alias.example a.skydns.test\n}\n');
     const { program, server } = await startSkyDns(etcd, '-etcd3', '-blocks-extra', `${folder.path}/extra`);
@@ -90,7 +90,7 @@ describeWithTool('etcd', 'portolan skydns', () => {
 
   it('answers by version 3, and follows changes', async () => {
     const etcd = await startEtcd();
-    const put = writerOf(etcd);
+    const put = makeWriter(etcd);
     await put('/skydns/test/skydns/a/1', '{"host":"10.0.0.1","port":80}');
     const { program, server } = await startSkyDns(etcd, '-etcd3');
     await program.heard('ready for queries');
@@ -161,7 +161,7 @@ describeWithTool('etcd', 'portolan skydns', () => {
 
   it('reads the key config, which wins over flags, and follows it', async () => {
     const etcd = await startEtcd();
-    const put = writerOf(etcd);
+    const put = makeWriter(etcd);
     const port = await findFreePort();
     const config = { dns_addr: `127.0.0.1:${port}`, ttl: 99, min_ttl: 7, domain: 'over.test.', priority: 33 };
     await put('/skydns/config', JSON.stringify({ ...config, hostmaster: 'me@b.test' }));
@@ -183,7 +183,7 @@ describeWithTool('etcd', 'portolan skydns', () => {
 
   it('ends where the key config is malformed, and where it is told what it cannot do', async () => {
     const etcd = await startEtcd();
-    await writerOf(etcd)('/skydns/config', '{');
+    await makeWriter(etcd)('/skydns/config', '{');
     const { program } = await startSkyDns(etcd, '-etcd3');
     expect((await program.exit).code).toBe(1);
     expect(program.errors).toContain('not a JSON object');
@@ -196,7 +196,7 @@ describeWithTool('etcd', 'portolan skydns', () => {
 
   it('forwards names with enough labels, stub zones to their servers, and nothing with -no-rec', async () => {
     const etcd = await startEtcd();
-    const put = writerOf(etcd);
+    const put = makeWriter(etcd);
     const upstream = await startUpstream('192.0.2.1');
     const stub = await startUpstream('192.0.2.2');
     await put('/skydns/test/skydns/dns/stub/ext.example/x', `{"host":"127.0.0.1","port":${stub}}`);
@@ -223,7 +223,7 @@ describeWithTool('etcd', 'portolan skydns', () => {
 
   it('starts without etcd, answers nothing until it is there, and answers what was known when it is away', async () => {
     const etcd = await startEtcd();
-    await writerOf(etcd)('/skydns/test/skydns/a', '{"host":"10.0.0.1"}');
+    await makeWriter(etcd)('/skydns/test/skydns/a', '{"host":"10.0.0.1"}');
     await etcd.first.kill();
     const { program, server } = await startSkyDns(etcd, '-etcd3');
     await program.heard('ready for queries');
@@ -242,7 +242,7 @@ describeWithTool('etcd', 'portolan skydns', () => {
 
   it('shows the metrics of SkyDNS beside its own, and how old what it knows is', async () => {
     const etcd = await startEtcd();
-    await writerOf(etcd)('/skydns/test/skydns/a', '{"host":"10.0.0.1"}');
+    await makeWriter(etcd)('/skydns/test/skydns/a', '{"host":"10.0.0.1"}');
     const [port, metricsPort, healthPort] = [
       await findFreePort(),
       await findFreePort(),

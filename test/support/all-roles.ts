@@ -102,8 +102,8 @@ export const ROLES: ReadonlyMap<string, (starting: Starting) => Promise<readonly
 export const MANNERS: ReadonlyMap<string, (starting: Starting) => Promise<readonly string[]>> = new Map([
   ...Array.from(
     ROLES,
-    ([role, argumentsOf]) =>
-      [role, async (starting: Starting) => [role, ...(await argumentsOf(starting))]] as const,
+    ([role, makeArguments]) =>
+      [role, async (starting: Starting) => [role, ...(await makeArguments(starting))]] as const,
   ),
   [
     'coredns -compat',

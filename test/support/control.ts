@@ -9,7 +9,7 @@ import { expect } from 'vitest';
 import { type Program, runPortolan } from './portolan.ts';
 
 /** The abstract name of a server: tests share their PID namespace, so it is not the only server there. */
-export function socketOf(program: Program, role: string): string {
+export function formatSocketName(program: Program, role: string): string {
   const [, namespace = ''] = /\[(\d+)\]/.exec(readlinkSync('/proc/self/ns/pid')) ?? [];
   return `@portolan/control/1/${namespace}/${role}/${program.process.pid ?? 0}`;
 }

@@ -17,17 +17,17 @@ export interface StubLoad {
   readonly perSecond: number;
   readonly names: number;
   /** The name number so much. */
-  nameOf(index: number): string;
+  makeName(index: number): string;
 }
 
 /** Milliseconds from the first try of each name to its address; infinite where it got none. In the order of the names. */
-export async function askAsStubs({ port, perSecond, names, nameOf }: StubLoad): Promise<readonly number[]> {
+export async function askAsStubs({ port, perSecond, names, makeName }: StubLoad): Promise<readonly number[]> {
   const took = new Float64Array(names).fill(Number.NaN);
   const begun = new Float64Array(names);
   const tries = new Uint8Array(names);
   const sockets = await Promise.all(Array.from({ length: SOCKETS }, () => openSocket(port)));
   const ask = (index: number) => {
-    const octets = encodeMessage(makeQuery(nameOf(index), 'A'));
+    const octets = encodeMessage(makeQuery(makeName(index), 'A'));
     octets.set([index >> 8, index & 255]);
     tries[index] = (tries[index] ?? 0) + 1;
     sockets[index % SOCKETS]?.send(octets);

@@ -28,7 +28,7 @@ export function itWithTool(
   run: () => void | Promise<void>,
   timeout?: number,
 ): void {
-  const missing = missingOf(tools);
+  const missing = listMissingTools(tools);
   if (missing.length === 0) it(name, run, timeout);
   else if (mustHaveAll()) it(name, () => failFor(missing));
   else it.skip(`${name} (needs ${missing.join(', ')}, not installed)`, run);
@@ -36,7 +36,7 @@ export function itWithTool(
 
 /** `describe`, where every one of `tools` is installed. */
 export function describeWithTool(tools: string | readonly string[], name: string, define: () => void): void {
-  const missing = missingOf(tools);
+  const missing = listMissingTools(tools);
   if (missing.length === 0) describe(name, define);
   else if (mustHaveAll()) describe(name, () => void it('has its tools', () => failFor(missing)));
   else describe.skip(`${name} (needs ${missing.join(', ')}, not installed)`, define);
@@ -61,7 +61,7 @@ export function itWhere(
   else it.skip(`${name} (needs ${need}, not allowed)`, run);
 }
 
-function missingOf(tools: string | readonly string[]): readonly string[] {
+function listMissingTools(tools: string | readonly string[]): readonly string[] {
   return (typeof tools === 'string' ? [tools] : tools).filter((tool) => !hasTool(tool));
 }
 

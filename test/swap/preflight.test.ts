@@ -87,7 +87,7 @@ function changed(
   return copy;
 }
 
-const containerOf = (workload: Changeable): Record<string, unknown> => {
+const findContainer = (workload: Changeable): Record<string, unknown> => {
   const containers = workload['spec']?.['template']?.['spec']?.['containers'];
   return (containers as Record<string, unknown>[] | undefined)?.[0] ?? {};
 };
@@ -176,21 +176,21 @@ describe('portolan preflight', () => {
     [
       'a flag that does not exist',
       changed(kubeadmCoreDns(), 'Deployment', (each) => {
-        containerOf(each)['args'] = ['-konf', 'x'];
+        findContainer(each)['args'] = ['-konf', 'x'];
       }),
       'coredns does not serve with its arguments: flag provided but not defined: -konf',
     ],
     [
       'no capability',
       changed(kubeadmCoreDns(), 'Deployment', (each) => {
-        containerOf(each)['securityContext'] = { capabilities: { drop: ['ALL'] } };
+        findContainer(each)['securityContext'] = { capabilities: { drop: ['ALL'] } };
       }),
       'container coredns lacks the capability NET_BIND_SERVICE',
     ],
     [
       'a limit of 24Mi',
       changed(kubeadmCoreDns(), 'Deployment', (each) => {
-        containerOf(each)['resources'] = { limits: { memory: '24Mi' } };
+        findContainer(each)['resources'] = { limits: { memory: '24Mi' } };
       }),
       'its limit is 24Mi, and it needs 29Mi at least for 1 services',
     ],

@@ -8,8 +8,8 @@ import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
 import { RestClient } from '@portolan/kubernetes/api/rest/rest-client.ts';
-import type { Answerer, AnswererReply } from '@portolan/ops/compare/answerer.ts';
 import { PLAIN } from '@portolan/ops/compare/asked-question.ts';
+import type { QueryResponder, QueryResponderReply } from '@portolan/ops/compare/query-responder.ts';
 import { planFromSwapFlags, type SwapFlags } from '@portolan/ops/swap/settings/swap-flags.ts';
 import { Swap, type SwapOutcome } from '@portolan/ops/swap/swap.ts';
 import type { ApiServerDouble } from '../api-server/api-server.ts';
@@ -51,11 +51,11 @@ export class RolloutController {
     const isOurs = JSON.stringify(object['spec']).includes('portolan-');
     const behaviour = isOurs ? this.behaviour : 'rolls out';
     if (status['observedGeneration'] === generation || behaviour === 'is slow') return;
-    this.#double.put({ ...object, kind, status: statusOf(healthy, behaviour, generation) });
+    this.#double.put({ ...object, kind, status: makeStatus(healthy, behaviour, generation) });
   }
 }
 
-function statusOf(healthy: object, behaviour: Behaviour, observedGeneration: number): object {
+function makeStatus(healthy: object, behaviour: Behaviour, observedGeneration: number): object {
   if (behaviour === 'rolls out') return { ...healthy, observedGeneration };
   const message = 'ReplicaSet "coredns-x" has timed out progressing.';
   const conditions = [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message }];
@@ -63,11 +63,11 @@ function statusOf(healthy: object, behaviour: Behaviour, observedGeneration: num
 }
 
 /** Answers each question, or refuses by `fails`. */
-export class StubDns implements Answerer {
+export class StubDns implements QueryResponder {
   fails: (asked: number) => boolean = () => false;
   asked = 0;
 
-  async ask(): Promise<AnswererReply> {
+  async ask(): Promise<QueryResponderReply> {
     this.asked += 1;
     if (this.fails(this.asked)) return { kind: 'failed', reason: 'no reply' };
     return { kind: 'replied', message: ANSWER, milliseconds: 1 };
@@ -104,7 +104,7 @@ const ANSWER: Message = {
 
 export interface Scene {
   readonly connection: Connection;
-  readonly dns: Answerer;
+  readonly dns: QueryResponder;
   readonly signal?: AbortSignal;
 }
 

@@ -35,7 +35,7 @@ function pick(count: number): number {
 }
 
 /** The version that all addresses of an answer agree on, or -1. */
-function versionOf(size: number, questionEnd: number): number {
+function readVersion(size: number, questionEnd: number): number {
   const count = ((packet[6] ?? 0) << 8) | (packet[7] ?? 0);
   if (count === 0) return -1;
   let version = -2;
@@ -70,7 +70,7 @@ function askOnce(): void {
     verdicts.wrong++;
     return;
   }
-  const version = versionOf(size, query.length - OPT_LENGTH);
+  const version = readVersion(size, query.length - OPT_LENGTH);
   if (version === -1) verdicts.torn++;
   else if (version < before) verdicts.stale++;
   else if (version > announced) verdicts.ghosts++;

@@ -33,7 +33,7 @@ const NOW = 1_000_000;
 /** Changes until each reader must have gone on: what waits to be reclaimed is bounded, however the kernel shares the processors. */
 const CHANGES_AT_A_STRETCH = 500;
 
-const nameOf = (index: number): string =>
+const makeName = (index: number): string =>
   index < NODES ? `s${index}.shop.cluster.local` : `c${index}.example.com`;
 const versioned = (version: number, count: number): string[] =>
   Array<string>(count).fill(`10.${version >> 16}.${(version >> 8) & 255}.${version & 255}`);
@@ -69,7 +69,7 @@ class Torturer {
     const base = 1 + index * WORDS_PER_NAME;
     Atomics.store(this.#words, base + FIELD.ANNOUNCED, version);
     if (index < NODES)
-      this.table.put(addressNode(nameOf(index), this.#zone, versioned(version, 1 + this.pick(20))));
+      this.table.put(addressNode(makeName(index), this.#zone, versioned(version, 1 + this.pick(20))));
     else if (!this.#cache(index, version)) return;
     Atomics.store(this.#words, base + FIELD.PUBLISHED, version);
   }
@@ -77,7 +77,7 @@ class Torturer {
   removeAndReturn(index: number): void {
     const base = 1 + index * WORDS_PER_NAME;
     Atomics.add(this.#words, base + FIELD.REMOVALS, 1);
-    this.table.remove(wire(nameOf(index)));
+    this.table.remove(wire(makeName(index)));
     this.change(index);
     Atomics.add(this.#words, base + FIELD.REMOVALS, 1);
   }
@@ -91,22 +91,22 @@ class Torturer {
     const shown = { ...DEFAULT_VIEW_SETTINGS, askRules };
     const views = Array.from({ length: 1 + this.pick(4) }, () => this.table.defineView(shown, DEFAULT_VIEW));
     const zones = ['.', 'com', 'example.com', 'local', 'shop.cluster.local', 'cluster.local'];
-    const viewsOf = (count: number) => ({
+    const makeViews = (count: number) => ({
       kind: 'views' as const,
-      zones: zones.slice(0, count).map((zone) => ({ zone: wire(zone), view: this.#pickOf(views) })),
+      zones: zones.slice(0, count).map((zone) => ({ zone: wire(zone), view: this.#pickView(views) })),
     });
     const prefixes = Array.from({ length: this.pick(20) }, () => ({
       range: { address: `10.${this.pick(256)}.0.0`, prefix: this.pick(33) },
-      views: viewsOf(1 + this.pick(zones.length)),
+      views: makeViews(1 + this.pick(zones.length)),
     }));
     this.table.showViews(
-      Array.from({ length: GROUPS }, () => ({ prefixes, others: viewsOf(1 + this.pick(zones.length)) })),
+      Array.from({ length: GROUPS }, () => ({ prefixes, others: makeViews(1 + this.pick(zones.length)) })),
     );
     for (const view of this.#views) this.table.removeView(view);
     this.#views = views;
   }
 
-  #pickOf(views: readonly ViewId[]): ViewId {
+  #pickView(views: readonly ViewId[]): ViewId {
     return views[this.pick(views.length)] ?? DEFAULT_VIEW;
   }
 
@@ -130,7 +130,7 @@ class Torturer {
   }
 
   #cache(index: number, version: number): boolean {
-    const answer = cachedAddress(nameOf(index), '10.0.0.0', 1000);
+    const answer = cachedAddress(makeName(index), '10.0.0.0', 1000);
     const body = { ...addressBody(versioned(version, 1 + this.pick(20)), 1000), authoritative: false };
     const ttlOffsets = Array.from({ length: body.answerCount }, (_, each) => each * 16 + 6);
     return this.table.cache({ ...answer, body, ttlOffsets }, NOW);
@@ -142,7 +142,7 @@ export async function expectWholeAnswers(changes: number): Promise<void> {
   const torturer = new Torturer();
   const thread = await bundleThread('test/table/torture-reader.ts');
   const queries = Array.from({ length: NODES + CACHED }, (_, index) => {
-    const { packet, length } = query(nameOf(index), 'A', {
+    const { packet, length } = query(makeName(index), 'A', {
       additionals: [{ type: 'OPT', name: '.', udpPayloadSize: 1232, flags: 0 } as never],
     });
     return packet.slice(0, length);

@@ -46,26 +46,26 @@ describeWithTool('knotd', 'a catalog', () => {
     const logged = (text: string, from = 0) =>
       waitUntil(text, () => program.output.slice(from).includes(text));
     const server = { address: '127.0.0.1', port };
-    const addressOf = async (name: string) => {
+    const askAddress = async (name: string) => {
       const { header, answers } = await ask(server, name, 'A');
       const data = answers[0]?.data;
       return data?.kind === 'A' ? data.address : header.rcode;
     };
     await logged('Transferred: one.test.');
     await logged('Transferred: two.test.');
-    expect(await addressOf('www.one.test.')).toBe('192.0.2.1');
-    expect(await addressOf('www.two.test.')).toBe('192.0.2.2');
+    expect(await askAddress('www.one.test.')).toBe('192.0.2.1');
+    expect(await askAddress('www.two.test.')).toBe('192.0.2.2');
     expect(program.output).toContain('Skipped 1 member zones from catalog cat.test.: outside');
 
     await knot.change('cat.test.', catalog(2, { a: 'one.test.' }));
     await logged('Removed catalog member zone two.test. from catalog cat.test.');
-    expect(await addressOf('www.one.test.')).toBe('192.0.2.1');
-    expect(await addressOf('www.two.test.')).not.toBe('192.0.2.2');
+    expect(await askAddress('www.one.test.')).toBe('192.0.2.1');
+    expect(await askAddress('www.two.test.')).not.toBe('192.0.2.2');
 
     // A catalog that breaks the rules changes nothing.
     await knot.change('cat.test.', catalog(3, { a: 'one.test.', b: 'one.test.' }));
     await logged('Failed refresh check catalog member zone one.test. of cat.test. is listed by both');
-    expect(await addressOf('www.one.test.')).toBe('192.0.2.1');
+    expect(await askAddress('www.one.test.')).toBe('192.0.2.1');
 
     // A changed Corefile keeps what is fetched.
     const { length } = program.output;
@@ -73,6 +73,6 @@ describeWithTool('knotd', 'a catalog', () => {
     await writeFile(conf, corefile('test # again'));
     program.signal('SIGUSR1');
     await logged('Reloading complete', length);
-    expect(await addressOf('www.one.test.')).toBe('192.0.2.1');
+    expect(await askAddress('www.one.test.')).toBe('192.0.2.1');
   });
 });

@@ -35,7 +35,7 @@ const zone = (serial: number, hosts: number): string =>
 /** While NSD reloads a zone, its former process answers some queries beside the one that has the zone already. */
 const RELOADED = { timeout: 5_000, interval: 20 };
 
-const addressesOf = async (port: number, name: string): Promise<readonly string[]> =>
+const askAddresses = async (port: number, name: string): Promise<readonly string[]> =>
   (await ask({ address: '127.0.0.1', port }, `${name}.example.`, 'A')).answers.map(presentRecord);
 
 describeWithTool('nsd', 'NSD', () => {
@@ -59,12 +59,12 @@ describeWithTool('nsd', 'NSD', () => {
     const untilSerial = serials(nsdPort, 'example.');
     await untilSerial(7);
     await expect
-      .poll(() => addressesOf(nsdPort, 'h999'), RELOADED)
+      .poll(() => askAddresses(nsdPort, 'h999'), RELOADED)
       .toEqual(['h999.example. 60 IN A 10.0.3.231']);
     await writeFile(file, zone(8, 1001));
     await untilSerial(8);
     await expect
-      .poll(() => addressesOf(nsdPort, 'h1000'), RELOADED)
+      .poll(() => askAddresses(nsdPort, 'h1000'), RELOADED)
       .toEqual(['h1000.example. 60 IN A 10.0.3.232']);
   });
 
@@ -96,10 +96,10 @@ describeWithTool('nsd', 'NSD', () => {
     });
     const untilSerial = serials(port, 'example.');
     await untilSerial(7);
-    expect(await addressesOf(port, 'h999')).toEqual(['h999.example. 60 IN A 10.0.3.231']);
+    expect(await askAddresses(port, 'h999')).toEqual(['h999.example. 60 IN A 10.0.3.231']);
     await nsd.change(zone(8, 900));
     await untilSerial(8);
     expect(program.output).toContain('Notify from 127.0.0.1 for example.');
-    expect(await addressesOf(port, 'h999')).toEqual([]);
+    expect(await askAddresses(port, 'h999')).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { ACCEPT, accept, questionEnd, writeErrorResponse } from '@portolan/dns/acceptance.ts';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
-import { countLabels, joinName, parentOf, parseName, splitLabels, toKey } from '@portolan/dns/name.ts';
+import { countLabels, joinName, parseName, splitLabels, toKey, toParent } from '@portolan/dns/name.ts';
 import { decodeName, encodeName } from '@portolan/dns/name-wire.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import { parseQuery, respond } from '@portolan/dns/query.ts';
@@ -25,7 +25,7 @@ function amidst(bytes: Uint8Array, poison: number): { memory: Uint8Array; start:
 }
 
 /** What a call gives, or the words of the WireError that it ends in. Any other error is not caught. */
-function outcomeOf<Value>(call: () => Value): Value | string {
+function tryCall<Value>(call: () => Value): Value | string {
   try {
     return call();
   } catch (error) {
@@ -34,7 +34,7 @@ function outcomeOf<Value>(call: () => Value): Value | string {
   }
 }
 
-function linesOf(message: Message): string {
+function formatRecords(message: Message): string {
   const sections = [message.answers, message.authorities, message.additionals];
   return sections
     .flatMap((records, section) => records.map((record) => `${section} ${presentRecord(record)}`))
@@ -55,7 +55,7 @@ describe('names', () => {
           parseName('.'),
         );
         expect(joined).toBe(name);
-        const parent = parentOf(name);
+        const parent = toParent(name);
         expect(parent === undefined ? [] : splitLabels(parent)).toEqual(labels.slice(1));
       }),
     );
@@ -127,10 +127,10 @@ describe('messages', () => {
   it('of any octets are read or refused with a WireError, and what is read can be written', () => {
     fc.assert(
       fc.property(anyOctets, (bytes) => {
-        const message = outcomeOf(() => decodeMessage(bytes));
+        const message = tryCall(() => decodeMessage(bytes));
         if (typeof message === 'string') return;
         const again = decodeMessage(encodeMessage(message));
-        expect(linesOf(again)).toBe(linesOf(message));
+        expect(formatRecords(again)).toBe(formatRecords(message));
       }),
       { numRuns: 3000 },
     );
@@ -141,7 +141,7 @@ describe('messages', () => {
       fc.property(anyOctets, (bytes) => {
         const outcomes = [0x00, 0x01, 0xc0, 0xff].map((poison) => {
           const { memory, start } = amidst(bytes, poison);
-          return outcomeOf(() => decodeMessage(memory.subarray(start, start + bytes.length)));
+          return tryCall(() => decodeMessage(memory.subarray(start, start + bytes.length)));
         });
         for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0]);
       }),

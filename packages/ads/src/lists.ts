@@ -74,7 +74,11 @@ export class Lists {
     ];
     if (store !== undefined) this.#stored = new Map(await readStore(store));
     for (const place of places) {
-      this.#lists.set(keyOf(place), { ...place, permitted: new ListedNames(), blocked: new ListedNames() });
+      this.#lists.set(toListKey(place), {
+        ...place,
+        permitted: new ListedNames(),
+        blocked: new ListedNames(),
+      });
       const text = this.#stored.get(place.place)?.text;
       if (place.kind === 'http' && text !== undefined) await this.#take(place, text);
     }
@@ -107,7 +111,7 @@ export class Lists {
       this.#seen.set(place, state);
       await this.#take(list, await readFile(place, 'utf8'));
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = describeError(error);
       // A file that stays away is one line.
       if (this.#seen.get(place) !== reason)
         this.#dependencies.log.warn(
@@ -153,7 +157,7 @@ export class Lists {
       } catch (error) {
         if (this.#ending.signal.aborted) return;
         log.warn(
-          `plugin/ads: cannot fetch a list, attempt ${attempt} of ${TRIES}: ${list.place}: ${reasonOf(error)}`,
+          `plugin/ads: cannot fetch a list, attempt ${attempt} of ${TRIES}: ${list.place}: ${describeError(error)}`,
         );
         if (attempt < TRIES) await this.#wait(RETRY_INTERVAL);
       }
@@ -165,7 +169,7 @@ export class Lists {
     try {
       await writeStore(store, this.#stored);
     } catch (error) {
-      this.#dependencies.log.warn(`plugin/ads: cannot write list-store: ${store}: ${reasonOf(error)}`);
+      this.#dependencies.log.warn(`plugin/ads: cannot write list-store: ${store}: ${describeError(error)}`);
     }
   }
 
@@ -175,7 +179,7 @@ export class Lists {
     const list: List = { ...place, permitted: new ListedNames(), blocked: new ListedNames() };
     let number = 0;
     let isWhole = true;
-    for (const line of linesOf(text)) {
+    for (const line of splitLines(text)) {
       for (const { name, withNamesBelow, isPermitted } of readListLine(line))
         (list.isPermitting || isPermitted ? list.permitted : list.blocked).add(name, withNamesBelow);
       isWhole = list.permitted.size + list.blocked.size < MAX_NAMES;
@@ -184,7 +188,7 @@ export class Lists {
       if (number % LINES_PER_TURN === 0) await nextTurn();
     }
     if (this.#ending.signal.aborted) return;
-    this.#lists.set(keyOf(list), list);
+    this.#lists.set(toListKey(list), list);
     if (!isWhole)
       log.warn(`plugin/ads: a list has more than ${MAX_NAMES} names, the rest is left out: ${list.place}`);
     log.info(
@@ -199,7 +203,7 @@ export class Lists {
     } catch (error) {
       // The end interrupts all waiting.
       if (!this.#ending.signal.aborted)
-        this.#dependencies.log.error(`plugin/ads: lists are not followed any more: ${reasonOf(error)}`);
+        this.#dependencies.log.error(`plugin/ads: lists are not followed any more: ${describeError(error)}`);
     }
   }
 
@@ -209,11 +213,11 @@ export class Lists {
 }
 
 /** The same list may be given for both. */
-function keyOf({ place, isPermitting }: Pick<List, 'place' | 'isPermitting'>): string {
+function toListKey({ place, isPermitting }: Pick<List, 'place' | 'isPermitting'>): string {
   return `${isPermitting} ${place}`;
 }
 
-function* linesOf(text: string): Generator<string> {
+function* splitLines(text: string): Generator<string> {
   let start = 0;
   while (start < text.length) {
     const next = text.indexOf('\n', start);
@@ -223,6 +227,6 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-function reasonOf(error: unknown): string {
+function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -4,7 +4,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type Block, fault, type Pattern, readLines, type Use, type Word } from '@portolan/plugin';
-import { nameOf } from './list-line.ts';
+import { parseListName } from './list-line.ts';
 
 /** Where a list is: a path, or the address of a server. */
 export interface ListPlace {
@@ -87,7 +87,7 @@ export function readOptions([use, second]: readonly Use[], block: Block): AdsOpt
     isUpdated: true,
     store: undefined,
   };
-  readLines(use, new Map([...rulesOf(draft, block), ...settingsOf(draft, block)]));
+  readLines(use, new Map([...listRuleProperties(draft, block), ...listSettingProperties(draft, block)]));
   const { blocked, permitted, ipv4, ipv6, isNxdomain, logs, interval, isUpdated, store } = draft;
   if (blocked.lists.length + blocked.names.length + blocked.patterns.length === 0)
     throw fault(
@@ -105,19 +105,19 @@ export function readOptions([use, second]: readonly Use[], block: Block): AdsOpt
   };
 }
 
-function rulesOf(
+function listRuleProperties(
   { blocked, permitted }: AdsDraft,
   block: Block,
 ): readonly (readonly [string, ReadAdsProperty])[] {
   const lists =
     ({ lists }: RulesDraft): ReadAdsProperty =>
     (args, name) =>
-      void lists.push(readPlace(oneOf(args, name), block));
+      void lists.push(readPlace(requireOneWord(args, name), block));
   const names =
     (rules: RulesDraft): ReadAdsProperty =>
     (args, name) => {
-      const word = oneOf(args, name);
-      const read = nameOf(word.text);
+      const word = requireOneWord(args, name);
+      const read = parseListName(word.text);
       if (read === undefined)
         throw fault(`not a name: ${word.text}`, word, 'Give a name, as in ads.example.com.');
       rules.names.push(read);
@@ -125,7 +125,7 @@ function rulesOf(
   const patterns =
     (rules: RulesDraft): ReadAdsProperty =>
     (args, name) =>
-      void rules.patterns.push(readPattern(oneOf(args, name), block));
+      void rules.patterns.push(readPattern(requireOneWord(args, name), block));
   const noDefaults: ReadAdsProperty = (_args, name) => {
     throw fault(
       `${name.text} is not built into Portolan`,
@@ -146,7 +146,10 @@ function rulesOf(
   ];
 }
 
-function settingsOf(draft: AdsDraft, block: Block): readonly (readonly [string, ReadAdsProperty])[] {
+function listSettingProperties(
+  draft: AdsDraft,
+  block: Block,
+): readonly (readonly [string, ReadAdsProperty])[] {
   const flag = (set: () => void): ReadAdsProperty => {
     return (args, name) => {
       if (args.length > 0) throw countFault(name, `Write ${name.text} without a value.`);
@@ -160,19 +163,19 @@ function settingsOf(draft: AdsDraft, block: Block): readonly (readonly [string, 
     [
       'target',
       (args, name) => {
-        draft.ipv4 = readTarget(oneOf(args, name), isIPv4, 'target 192.0.2.1');
+        draft.ipv4 = readTarget(requireOneWord(args, name), isIPv4, 'target 192.0.2.1');
       },
     ],
     [
       'target-ipv6',
       (args, name) => {
-        draft.ipv6 = readTarget(oneOf(args, name), isIPv6, 'target-ipv6 2001:db8::1');
+        draft.ipv6 = readTarget(requireOneWord(args, name), isIPv6, 'target-ipv6 2001:db8::1');
       },
     ],
     [
       'auto-update-interval',
       (args, name) => {
-        draft.interval = readDuration(oneOf(args, name));
+        draft.interval = readDuration(requireOneWord(args, name));
       },
     ],
     [
@@ -184,7 +187,7 @@ function settingsOf(draft: AdsDraft, block: Block): readonly (readonly [string, 
             name,
             'Take this line out.',
           );
-        draft.store = block.resolve(oneOf(args, name).text);
+        draft.store = block.resolve(requireOneWord(args, name).text);
       },
     ],
   ];
@@ -227,7 +230,7 @@ function readDuration(word: Word): number {
   );
 }
 
-function oneOf([word, ...more]: readonly Word[], name: Word): Word {
+function requireOneWord([word, ...more]: readonly Word[], name: Word): Word {
   if (word !== undefined && more.length === 0) return word;
   throw countFault(name, `Give one word behind ${name.text}.`);
 }

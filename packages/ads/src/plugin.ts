@@ -80,7 +80,7 @@ export default definePlugin({
           const answer = await next(query);
           if (answer.kind === 'drop') return answer;
           // A name that is not on any list may be an alias of one that is.
-          const found = toWhole(answer).answers.flatMap(namesOf);
+          const found = toWhole(answer).answers.flatMap(listRecordNames);
           const hidden = found.find((name) => name !== asked && lists.blocks(name));
           if (hidden === undefined) return answer;
           query.forbidStoring();
@@ -136,7 +136,7 @@ function deny(kind: 'nodata' | 'nxdomain', { key }: Query): Answer {
 }
 
 /** The names that a record leads to, or is of. */
-function namesOf({ name, data }: ResourceRecord): readonly string[] {
+function listRecordNames({ name, data }: ResourceRecord): readonly string[] {
   if (data.kind === 'CNAME') return [nameIn(data.target)];
   return data.kind === 'A' || data.kind === 'AAAA' ? [nameIn(name)] : [];
 }

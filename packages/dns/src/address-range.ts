@@ -53,5 +53,5 @@ export function holdsAddress(range: AddressRange, text: string): boolean {
 /** Whether octets are an address of any of the ranges. */
 export function matchRanges(ranges: readonly AddressRange[]): AddressMatch {
   const matches = ranges.map(matchRange);
-  return (octets) => matches.some((isOf) => isOf(octets));
+  return (octets) => matches.some((isMatch) => isMatch(octets));
 }

@@ -51,6 +51,6 @@ export function writeEdns(edns: Edns, into: OctetWriter): void {
 export const MAX_PLAIN_RCODE = 15;
 
 /** The whole response code of a message, with the bits from EDNS (RFC 6891 section 6.1.3). */
-export function wholeRcodeOf({ header, edns }: Pick<Message, 'header' | 'edns'>): number {
+export function toFullRcode({ header, edns }: Pick<Message, 'header' | 'edns'>): number {
   return header.rcode | ((edns?.extendedRcode ?? 0) << 4);
 }

@@ -4,7 +4,7 @@ import {
   extendedError,
   extendedErrorOfCached,
   MAX_PASSED_OCTETS,
-  passedErrorsOf,
+  readPassedErrors,
   withExtendedErrors,
 } from './extended-error.ts';
 import { decodeMessage, encodeMessage } from './message.ts';
@@ -65,7 +65,7 @@ it('of a cached answer says whether it is a failure, or stale', () => {
 });
 
 describe('errors of an upstream server', () => {
-  const sentWith = (options: readonly EdnsOption[]) => passedErrorsOf({ ...edns, options });
+  const sentWith = (options: readonly EdnsOption[]) => readPassedErrors({ ...edns, options });
   const optionsIn = (octets: Uint8Array) =>
     decodeMessage(octets).edns?.options.map(({ code, data }) => [
       code,
@@ -116,7 +116,7 @@ describe('errors of an upstream server', () => {
   });
 
   it('are undefined if there are none', () => {
-    expect(passedErrorsOf(undefined)).toBeUndefined();
+    expect(readPassedErrors(undefined)).toBeUndefined();
     expect(sentWith([])).toBeUndefined();
     expect(sentWith([{ code: 10, data: Uint8Array.of(0, 1, 2) }])).toBeUndefined();
   });

@@ -151,7 +151,7 @@ export function withExtendedErrors(
  *
  * @returns undefined: there are none
  */
-export function passedErrorsOf(edns: Edns | undefined): PassedErrors | undefined {
+export function readPassedErrors(edns: Edns | undefined): PassedErrors | undefined {
   // Runs for every decoded reply: nearly all have no options.
   if (edns === undefined || edns.options.length === 0) return undefined;
   const texts = new Map<number, string>();

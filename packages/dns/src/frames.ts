@@ -109,14 +109,14 @@ function prefixAt(octets: Uint8Array, at: number): number {
 }
 
 /** The prefix of a message. @param length of the message, in octets */
-export function prefixOf(length: number): Uint8Array {
+export function encodeLengthPrefix(length: number): Uint8Array {
   return Uint8Array.of(length >> 8, length & 0xff);
 }
 
 /** A message with its prefix, in new memory. */
 export function frame(message: Uint8Array): Uint8Array {
   const framed = new Uint8Array(PREFIX_OCTETS + message.length);
-  framed.set(prefixOf(message.length));
+  framed.set(encodeLengthPrefix(message.length));
   framed.set(message, PREFIX_OCTETS);
   return framed;
 }

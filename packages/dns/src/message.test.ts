@@ -207,14 +207,14 @@ describe('decodeMessage', () => {
   });
 
   it('knows A only in class IN, and no data in conditions of updates', () => {
-    const dataOf = (fields: string) => decodeMessage(withRecord(fields)).answers[0]?.data;
-    expect(dataOf('000100030000001e00020102')).toEqual({
+    const decodeData = (fields: string) => decodeMessage(withRecord(fields)).answers[0]?.data;
+    expect(decodeData('000100030000001e00020102')).toEqual({
       kind: 'unknown',
       type: 1,
       bytes: Uint8Array.of(1, 2),
     });
-    expect(dataOf('000600ff0000001e0000')).toEqual({ kind: 'unknown', type: 6, bytes: Uint8Array.of() });
-    expect(dataOf('001000030000001e00020161')).toEqual({ kind: 'TXT', strings: [Uint8Array.of(0x61)] });
+    expect(decodeData('000600ff0000001e0000')).toEqual({ kind: 'unknown', type: 6, bytes: Uint8Array.of() });
+    expect(decodeData('001000030000001e00020161')).toEqual({ kind: 'TXT', strings: [Uint8Array.of(0x61)] });
   });
 
   it('ignores octets behind the last record', () => {

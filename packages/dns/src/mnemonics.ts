@@ -96,7 +96,7 @@ export function knownTypeName(type: number): string | undefined {
 }
 
 /** The number of a type by its name in any case, or by `TYPE` and its number. */
-export function typeOf(text: string): number | undefined {
+export function parseType(text: string): number | undefined {
   const name = text.toUpperCase();
   const known = TYPE_NUMBERS.get(name);
   if (known !== undefined) return known;
@@ -105,7 +105,7 @@ export function typeOf(text: string): number | undefined {
 }
 
 /** The number of a class by its name in any case, or by `CLASS` and its number. */
-export function classOf(text: string): number | undefined {
+export function parseClass(text: string): number | undefined {
   const name = text.toUpperCase();
   const digits = /^CLASS(\d{1,5})$/.exec(name)?.[1];
   if (digits !== undefined) return Number(digits) <= 0xffff ? Number(digits) : undefined;
@@ -127,7 +127,7 @@ export function opcodeName(opcode: number): string {
 }
 
 /** The number of a response code by its name in any case. */
-export function rcodeOf(text: string): number | undefined {
+export function parseRcode(text: string): number | undefined {
   return RCODE_NUMBERS.get(text.toUpperCase());
 }
 

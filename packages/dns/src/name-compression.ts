@@ -21,7 +21,7 @@ export class NameCompression {
   readonly #offsets = new Uint16Array(MAX_ENTRIES + 1);
   readonly #parents = new Uint16Array(MAX_ENTRIES + 1);
   readonly #older = new Uint16Array(MAX_ENTRIES + 1);
-  readonly #chainOf = new Uint16Array(MAX_ENTRIES + 1);
+  readonly #chainByEntry = new Uint16Array(MAX_ENTRIES + 1);
   readonly #newest = new Uint16Array(CHAINS);
   readonly #starts = new Uint16Array(MAX_NAME_OCTETS);
   #count = 0;
@@ -47,7 +47,7 @@ export class NameCompression {
   /** Forgets all entries after the first `count`. */
   rewind(count: number): void {
     for (let entry = this.#count; entry > count; entry -= 1) {
-      this.#newest[this.#chainOf[entry] ?? 0] = this.#older[entry] ?? 0;
+      this.#newest[this.#chainByEntry[entry] ?? 0] = this.#older[entry] ?? 0;
     }
     this.#count = Math.min(this.#count, count);
   }
@@ -114,7 +114,7 @@ export class NameCompression {
     const entry = this.#count;
     this.#offsets[entry] = label;
     this.#parents[entry] = parent;
-    this.#chainOf[entry] = chain;
+    this.#chainByEntry[entry] = chain;
     this.#older[entry] = this.#newest[chain] ?? 0;
     this.#newest[chain] = entry;
     return entry;

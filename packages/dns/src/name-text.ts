@@ -25,8 +25,8 @@ export const GO_NAME_TEXT = nameText((octet) =>
   presentNameAsGo(textOfOctet(LOWER_CASE[octet] ?? 0) as AbsoluteName),
 );
 
-function nameText(textOf: (octet: number) => string): NameText {
-  const texts = Array.from({ length: 256 }, (_, octet) => textOf(octet));
+function nameText(formatOctet: (octet: number) => string): NameText {
+  const texts = Array.from({ length: 256 }, (_, octet) => formatOctet(octet));
   return {
     texts,
     characters: Uint8Array.from(texts, (text) => (text.length === 1 ? text.charCodeAt(0) : 0)),

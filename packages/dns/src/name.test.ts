@@ -4,11 +4,11 @@ import {
   isWithin,
   joinName,
   NameError,
-  parentOf,
   parseName,
   ROOT,
   splitLabels,
   toKey,
+  toParent,
 } from './name.ts';
 
 const key = (text: string) => toKey(parseName(text));
@@ -77,7 +77,7 @@ describe('labels', () => {
     const name = parseName(text);
     expect(splitLabels(name)).toEqual(labels);
     expect(countLabels(name)).toBe(labels.length);
-    expect(parentOf(name)).toBe(
+    expect(toParent(name)).toBe(
       labels.length === 0 ? undefined : labels.length === 1 ? ROOT : parseName(labels.slice(1).join('.')),
     );
   });

@@ -128,13 +128,13 @@ export function splitLabels(name: AbsoluteName): readonly string[] {
 export function joinName(label: string, parent: AbsoluteName): AbsoluteName {
   const name = parseName(parent === ROOT ? `${label}.` : `${label}.${parent}`);
   // A backslash at the end of the label would escape our dot.
-  if (parentOf(name) !== parent || isEscaped(label, label.length))
+  if (toParent(name) !== parent || isEscaped(label, label.length))
     throw new NameError('not one label', label, 0);
   return name;
 }
 
 /** The name without its leftmost label; undefined for the root. */
-export function parentOf<Name extends AbsoluteName>(name: Name): Name | undefined {
+export function toParent<Name extends AbsoluteName>(name: Name): Name | undefined {
   if (name.length === 1) return undefined;
   const end = endOfLabel(name, 0);
   // Removing whole labels keeps a name absolute and a key lower case.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { className, opcodeName, rcodeName, typeName, typeOf } from './mnemonics.ts';
+import { className, opcodeName, parseType, rcodeName, typeName } from './mnemonics.ts';
 import { parseName } from './name.ts';
 import { presentQuestion, presentRecord } from './present.ts';
 import { sampleRecords } from './testing/sample-records.ts';
@@ -35,13 +35,13 @@ describe('presentQuestion', () => {
 
 describe('mnemonics', () => {
   it('name types and are read again', () => {
-    for (let type = 0; type <= 0xffff; type += 1) expect(typeOf(typeName(type))).toBe(type);
-    expect(typeOf('aaaa')).toBe(TYPE.AAAA);
-    expect(typeOf('type28')).toBe(TYPE.AAAA);
+    for (let type = 0; type <= 0xffff; type += 1) expect(parseType(typeName(type))).toBe(type);
+    expect(parseType('aaaa')).toBe(TYPE.AAAA);
+    expect(parseType('type28')).toBe(TYPE.AAAA);
   });
 
   it.each(['', 'NOPE', 'TYPE', 'TYPE65536', 'TYPE-1', 'TYPE1x'])('do not know %j', (text) => {
-    expect(typeOf(text)).toBeUndefined();
+    expect(parseType(text)).toBeUndefined();
   });
 
   it('name everything else', () => {

@@ -101,7 +101,7 @@ const MAX_PREFIX = [0, 32, 128];
  * @param opt offset of the record; its data is inside the packet
  */
 export function areOptionsSound(packet: Uint8Array, opt: number): boolean {
-  if (versionOf(packet, opt) > 0) return true;
+  if (readEdnsVersion(packet, opt) > 0) return true;
   let at = opt + OPT_OCTETS;
   const end = at + uint16At(packet, opt + 9);
   while (at < end) {
@@ -122,12 +122,12 @@ function isSubnetSound(packet: Uint8Array, at: number, end: number): boolean {
 }
 
 /** The EDNS version of the OPT record at `opt`. */
-export function versionOf(packet: Uint8Array, opt: number): number {
+export function readEdnsVersion(packet: Uint8Array, opt: number): number {
   return packet[opt + 6] ?? 0;
 }
 
 /** The UDP size in the OPT record at `opt`. */
-export function udpSizeOf(packet: Uint8Array, opt: number): number {
+export function readUdpSize(packet: Uint8Array, opt: number): number {
   return uint16At(packet, opt + 3);
 }
 

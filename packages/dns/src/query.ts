@@ -7,7 +7,7 @@ import { HEADER_OCTETS, readHeader } from './header.ts';
 import { decodeMessage, readQuestion } from './message.ts';
 import { ROOT } from './name.ts';
 import { OctetReader } from './octet-reader.ts';
-import { isDnssecOk, QueryRecords, udpSizeOf, versionOf } from './query-records.ts';
+import { isDnssecOk, QueryRecords, readEdnsVersion, readUdpSize } from './query-records.ts';
 import { DEFAULT_UDP_SIZE } from './response-size.ts';
 import {
   type Edns,
@@ -56,7 +56,7 @@ export function parseQuery(bytes: Uint8Array): ParsedQuery {
   if (verdict === ACCEPT.NOTIMP) return reject(bytes, RCODE.NOTIMP);
   if (verdict === ACCEPT.FORMERR || !areRecordsSound(bytes)) return reject(bytes, RCODE.FORMERR);
   const { opt } = records;
-  if (opt > 0 && versionOf(bytes, opt) > 0) return reject(bytes, RCODE.BADVERS);
+  if (opt > 0 && readEdnsVersion(bytes, opt) > 0) return reject(bytes, RCODE.BADVERS);
   const from = new OctetReader(bytes);
   const header = readHeader(from.uint16(), from.uint16());
   from.position = HEADER_OCTETS;
@@ -100,7 +100,7 @@ function findEdns(bytes: Uint8Array): Edns | undefined {
   records.search(bytes, 0, bytes.length);
   const { opt } = records;
   if (opt === 0) return undefined;
-  const udpSize = udpSizeOf(bytes, opt);
+  const udpSize = readUdpSize(bytes, opt);
   const dnssecOk = isDnssecOk(bytes, opt);
   return { version: 0, udpSize, dnssecOk, extendedRcode: 0, options: [] };
 }

@@ -27,17 +27,17 @@ export class RangeMap<Value> {
   }
 
   get(range: OctetRange): Value | undefined {
-    return this.#values.get(keyOf(range));
+    return this.#values.get(toRangeKey(range));
   }
 
   set(range: OctetRange, value: Value): void {
-    const key = keyOf(range);
+    const key = toRangeKey(range);
     if (!this.#values.has(key)) this.#count(range, 1);
     this.#values.set(key, value);
   }
 
   delete(range: OctetRange): void {
-    if (this.#values.delete(keyOf(range))) this.#count(range, -1);
+    if (this.#values.delete(toRangeKey(range))) this.#count(range, -1);
   }
 
   /** The value for an address. @param octets 4 or 16 */
@@ -45,7 +45,7 @@ export class RangeMap<Value> {
     const lengths = this.#lengths.get(octets.length) ?? [];
     for (let prefix = lengths.length - 1; prefix >= 0; prefix--) {
       if ((lengths[prefix] ?? 0) === 0) continue;
-      const value = this.#values.get(keyOf({ octets: masked(octets, prefix), prefix }));
+      const value = this.#values.get(toRangeKey({ octets: masked(octets, prefix), prefix }));
       if (value !== undefined) return value;
     }
     return undefined;
@@ -62,5 +62,5 @@ function masked(octets: Uint8Array, prefix: number): Uint8Array {
   return octets.map((octet, place) => octet & findMask(prefix, place));
 }
 
-const keyOf = ({ octets, prefix }: OctetRange): string =>
+const toRangeKey = ({ octets, prefix }: OctetRange): string =>
   `${Buffer.from(octets).toString('latin1')}/${prefix}`;

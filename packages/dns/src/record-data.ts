@@ -131,14 +131,14 @@ export function readData(type: number, recordClass: number, from: OctetReader): 
 /** @throws RecordDataError if the data has no wire form. */
 export function writeData(data: RecordData, into: OctetWriter): void {
   if (data.kind === 'unknown') writeUnknown(data, into);
-  else codecOf(data).write(data, into);
+  else findCodec(data).write(data, into);
 }
 
 /** The data in zone-file form. */
 export function presentData(data: RecordData): string {
-  return data.kind === 'unknown' ? presentUnknown(data) : codecOf(data).present(data);
+  return data.kind === 'unknown' ? presentUnknown(data) : findCodec(data).present(data);
 }
 
-function codecOf(data: DataOf<KnownKind>): Codec<RecordData> {
+function findCodec(data: DataOf<KnownKind>): Codec<RecordData> {
   return CODECS[data.kind] as Codec<RecordData>; // The table pairs each kind with the codec of that kind.
 }

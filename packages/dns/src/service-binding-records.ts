@@ -70,14 +70,14 @@ function valueText(name: string, value: Uint8Array): string | undefined {
   switch (name) {
     case 'mandatory':
       return splitEvery(2, value)
-        ?.map((key) => keyName(numberOf(key)))
+        ?.map((key) => keyName(readUint16(key)))
         .join(',');
     case 'alpn':
       return presentProtocols(value);
     case 'port':
-      return value.length === 2 ? String(numberOf(value)) : undefined;
+      return value.length === 2 ? String(readUint16(value)) : undefined;
     case 'tls-supported-groups':
-      return splitEvery(2, value)?.map(numberOf).join(',');
+      return splitEvery(2, value)?.map(readUint16).join(',');
     case 'ipv4hint':
       return splitEvery(4, value)?.map(formatAddress).join(',');
     case 'ipv6hint':
@@ -96,7 +96,7 @@ function splitEvery(size: number, value: Uint8Array): Uint8Array[] | undefined {
   );
 }
 
-function numberOf(octets: Uint8Array): number {
+function readUint16(octets: Uint8Array): number {
   return ((octets[0] ?? 0) << 8) | (octets[1] ?? 0);
 }
 

@@ -43,7 +43,7 @@ const message = (id: number, owner = 'a.example.'): Uint8Array =>
     edns: undefined,
   });
 
-function signatureOf(packet: Uint8Array): Signature {
+function requireSignature(packet: Uint8Array): Signature {
   const reading = readSignature(packet);
   if (reading.kind !== 'signed') throw new TypeError(`the message is ${reading.kind}`);
   return reading.signature;
@@ -54,14 +54,14 @@ describe('a signed query', () => {
     const { octets } = signQuery(message(7), KEY, algorithm, NOW);
     expect(decodeMessage(octets).additionals).toHaveLength(1);
     octets[0] = 0xff;
-    const signature = signatureOf(octets);
+    const signature = requireSignature(octets);
     expect(signature).toMatchObject({ key: KEY.name, algorithm, time: NOW, fudge: 300, error: 0 });
     expect(signature.message).toEqual(message(7));
     expect(verifyQuery(signature, KEY, NOW)).toBe(TSIG_ERROR.NONE);
   });
 
   it('is refused with another key, algorithm or time, and with a truncated MAC', () => {
-    const signature = signatureOf(signQuery(message(7), KEY, SHA256, NOW).octets);
+    const signature = requireSignature(signQuery(message(7), KEY, SHA256, NOW).octets);
     expect(verifyQuery(signature, undefined, NOW)).toBe(TSIG_ERROR.BADKEY);
     expect(verifyQuery({ ...signature, algorithm: name('hmac-md5.') }, KEY, NOW)).toBe(TSIG_ERROR.BADKEY);
     expect(verifyQuery(signature, OTHER, NOW)).toBe(TSIG_ERROR.BADSIG);
@@ -91,7 +91,7 @@ describe('a signed query', () => {
           signature.key === KEY.name &&
           signature.algorithm === SHA256 &&
           at > message(7).length &&
-          Buffer.from(signature.mac).equals(Buffer.from(signatureOf(octets).mac)) &&
+          Buffer.from(signature.mac).equals(Buffer.from(requireSignature(octets).mac)) &&
           signature.time === NOW &&
           signature.fudge === 300;
         const key = signature.key === KEY.name ? KEY : undefined;
@@ -131,7 +131,7 @@ describe('a signed query', () => {
 describe('a signed response', () => {
   const query = signQuery(message(7), KEY, SHA256, NOW);
   const signer = (key: typeof KEY | undefined, error: number) =>
-    new ResponseSigner(signatureOf(query.octets), key, error, () => NOW);
+    new ResponseSigner(requireSignature(query.octets), key, error, () => NOW);
   const verifier = () => new ResponseVerifier(KEY, SHA256, query.mac);
 
   it('is verified, message by message', () => {
@@ -168,9 +168,9 @@ describe('a signed response', () => {
   });
 
   it('has no MAC without a key, and tells the time to a client whose clock is wrong', () => {
-    const unsigned = signatureOf(signer(undefined, TSIG_ERROR.BADKEY).sign(message(7)));
+    const unsigned = requireSignature(signer(undefined, TSIG_ERROR.BADKEY).sign(message(7)));
     expect(unsigned).toMatchObject({ error: TSIG_ERROR.BADKEY, mac: new Uint8Array(), time: 0 });
-    const late = signatureOf(signer(KEY, TSIG_ERROR.BADTIME).sign(message(7)));
+    const late = requireSignature(signer(KEY, TSIG_ERROR.BADTIME).sign(message(7)));
     expect(late).toMatchObject({ error: TSIG_ERROR.BADTIME, time: NOW });
     expect(Buffer.from(late.other).readUIntBE(0, 6)).toBe(NOW);
     expect(late.mac).toHaveLength(32);

@@ -136,7 +136,7 @@ export function verifyQuery(signature: Signature, key: TsigKey | undefined, seco
   const algorithm = ALGORITHMS.get(signature.algorithm);
   if (key === undefined || algorithm === undefined) return TSIG_ERROR.BADKEY;
   const hmac = createHmac(algorithm.hash, key.secret);
-  const mac = hmac.update(signature.message).update(variablesOf(signature)).digest();
+  const mac = hmac.update(signature.message).update(encodeVariables(signature)).digest();
   if (!startsWith(mac, signature.mac)) return TSIG_ERROR.BADSIG;
   if (signature.mac.length < mac.length) return TSIG_ERROR.BADTRUNC;
   return isInTime(signature, seconds) ? TSIG_ERROR.NONE : TSIG_ERROR.BADTIME;
@@ -153,19 +153,19 @@ function isInTime({ time, fudge }: Signature, seconds: number): boolean {
 /** The parts of a signature that a MAC covers besides the message (RFC 8945 section 4.3.3). */
 type TsigVariables = Pick<Signature, 'key' | 'algorithm' | 'time' | 'fudge' | 'error' | 'other'>;
 
-function variablesOf({ key, algorithm, error, other, ...timers }: TsigVariables): Uint8Array {
+function encodeVariables({ key, algorithm, error, other, ...timers }: TsigVariables): Uint8Array {
   return Buffer.concat([
     encodeName(key),
     // Class ANY, TTL 0.
     Uint8Array.of(0, 255, 0, 0, 0, 0),
     encodeName(algorithm),
-    timersOf(timers),
+    encodeTimers(timers),
     uint16s(error, other.length),
     other,
   ]);
 }
 
-function timersOf({ time, fudge }: Pick<Signature, 'time' | 'fudge'>): Uint8Array {
+function encodeTimers({ time, fudge }: Pick<Signature, 'time' | 'fudge'>): Uint8Array {
   return Buffer.concat([uint48(time), uint16s(fudge)]);
 }
 
@@ -184,7 +184,7 @@ function append(message: Uint8Array, variables: TsigVariables, mac: Uint8Array):
   const id = message.subarray(0, 2);
   const data = Buffer.concat([
     encodeName(variables.algorithm),
-    timersOf(variables),
+    encodeTimers(variables),
     uint16s(mac.length),
     mac,
     id,
@@ -212,7 +212,10 @@ export function signQuery(
 ): { readonly octets: Uint8Array; readonly mac: Uint8Array } {
   const variables = { key: key.name, algorithm, time: seconds, fudge: FUDGE, error: 0, other: NO_OCTETS };
   const { hash = 'sha256' } = ALGORITHMS.get(algorithm) ?? {};
-  const mac = startHmac(hash, key.secret, undefined).update(message).update(variablesOf(variables)).digest();
+  const mac = startHmac(hash, key.secret, undefined)
+    .update(message)
+    .update(encodeVariables(variables))
+    .digest();
   return { octets: append(message, variables, mac), mac };
 }
 
@@ -255,7 +258,7 @@ export class ResponseSigner {
       time: isLate ? time : this.#isSigned ? seconds : 0,
       other: isLate ? uint48(seconds) : NO_OCTETS,
     };
-    return append(message, variables, this.#macOf(message, variables));
+    return append(message, variables, this.#computeMac(message, variables));
   }
 
   get #isSigned(): boolean {
@@ -263,11 +266,11 @@ export class ResponseSigner {
   }
 
   /** Without a key, or with a wrong MAC, there is nothing to sign with (RFC 8945 section 5.3.2). */
-  #macOf(message: Uint8Array, variables: TsigVariables): Uint8Array {
+  #computeMac(message: Uint8Array, variables: TsigVariables): Uint8Array {
     const algorithm = ALGORITHMS.get(this.#query.algorithm);
     if (!this.#isSigned || this.#key === undefined || algorithm === undefined) return NO_OCTETS;
     const hmac = startHmac(algorithm.hash, this.#key.secret, this.#prior).update(message);
-    this.#prior = hmac.update(this.#isFirst ? variablesOf(variables) : timersOf(variables)).digest();
+    this.#prior = hmac.update(this.#isFirst ? encodeVariables(variables) : encodeTimers(variables)).digest();
     this.#isFirst = false;
     return this.#prior;
   }
@@ -322,7 +325,7 @@ export class ResponseVerifier {
     const { key, algorithm, error, mac } = signature;
     if (error !== TSIG_ERROR.NONE) throw new TsigError(`dns: TSIG error ${error} of the server`);
     if (key !== this.#key.name || algorithm !== this.#algorithm) throw new TsigError('dns: bad key');
-    const covered = this.#isFirst ? variablesOf(signature) : timersOf(signature);
+    const covered = this.#isFirst ? encodeVariables(signature) : encodeTimers(signature);
     const expected = this.#hmac.update(signature.message).update(covered).digest();
     if (mac.length !== expected.length || !timingSafeEqual(mac, expected))
       throw new TsigError('dns: bad signature');

@@ -62,7 +62,7 @@ export function readOptions([use, second]: readonly Use[], block: Block): Fanout
     );
   const draft: { -readonly [Name in keyof FanoutOptions]: FanoutOptions[Name] } = {
     from: toKey(from.text),
-    servers: servers.map(({ text }) => serverOf(text, block)),
+    servers: servers.map(({ text }) => resolveServer(text, block)),
     except: [],
     workers: undefined,
     policy: 'sequential',
@@ -95,7 +95,7 @@ export function readOptions([use, second]: readonly Use[], block: Block): Fanout
 }
 
 /** A file keeps its path; `parseUpstream` of the host reads addresses. */
-function serverOf(text: string, block: Block): string {
+function resolveServer(text: string, block: Block): string {
   return /^(?:\.{0,2}\/)/.test(text) ? block.resolve(text) : text.replace(/^dns:\/\//, '');
 }
 

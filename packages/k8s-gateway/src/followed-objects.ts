@@ -43,7 +43,7 @@ export class FollowedObjects {
       const watches: Watch<NamedObjects>[] = [];
       const index = new NameIndex(watches);
       this.#indexes.set(resource, index);
-      for (const { labels, kind } of this.#kindsOf(resource)) {
+      for (const { labels, kind } of this.#listKinds(resource)) {
         const changed = () => {
           index.changed();
           if (resource === 'Service') this.#followEndpoints();
@@ -63,7 +63,7 @@ export class FollowedObjects {
    */
   find(names: readonly string[]): Found | undefined {
     for (const index of this.#indexes.values()) {
-      const found = this.#targetsOf(index.find(names));
+      const found = this.#findTargets(index.find(names));
       if (found.addresses.length + found.hosts.length + found.texts.length > 0) return found;
     }
     return undefined;
@@ -73,13 +73,13 @@ export class FollowedObjects {
     return [...this.#indexes.values()].some((index) => index.hasBelow(names));
   }
 
-  #targetsOf(objects: readonly NamedObject[]): Found {
+  #findTargets(objects: readonly NamedObject[]): Found {
     const targets = objects.flatMap((object) => [
       object,
-      ...(object.gateways ?? []).flatMap((name) => this.#gatewayOf(name) ?? []),
+      ...(object.gateways ?? []).flatMap((name) => this.#findGateway(name) ?? []),
     ]);
-    const ready = objects.flatMap(({ endpointsOf }) =>
-      endpointsOf === undefined ? [] : (this.#endpointsOf(endpointsOf) ?? []),
+    const ready = objects.flatMap(({ endpointService }) =>
+      endpointService === undefined ? [] : (this.#findEndpoints(endpointService) ?? []),
     );
     return {
       addresses: [...new Set([...targets.flatMap(({ addresses }) => addresses), ...ready])],
@@ -88,7 +88,7 @@ export class FollowedObjects {
     };
   }
 
-  #gatewayOf(name: string): GatewayObject | undefined {
+  #findGateway(name: string): GatewayObject | undefined {
     const gateway = this.#gateways?.objects.get(name);
     const { gatewayClasses } = this.#options;
     const isWanted =
@@ -96,7 +96,7 @@ export class FollowedObjects {
     return isWanted ? gateway : undefined;
   }
 
-  #endpointsOf(service: string): readonly string[] | undefined {
+  #findEndpoints(service: string): readonly string[] | undefined {
     if (this.#endpoints === undefined) {
       const endpoints = new Map<string, readonly string[]>();
       for (const slice of this.#slices?.objects.values() ?? [])
@@ -110,7 +110,7 @@ export class FollowedObjects {
   #followEndpoints(): void {
     if (this.#followsSlices) return;
     const services = this.#indexes.get('Service')?.all() ?? [];
-    this.#followsSlices = [...services].some(({ endpointsOf }) => endpointsOf !== undefined);
+    this.#followsSlices = [...services].some(({ endpointService }) => endpointService !== undefined);
     if (!this.#followsSlices) return;
     const changed = () => {
       this.#endpoints = undefined;
@@ -137,7 +137,7 @@ export class FollowedObjects {
     return watch;
   }
 
-  #kindsOf(
+  #listKinds(
     resource: ResourceName,
   ): readonly { readonly kind: KindOf<NamedObjects>; readonly labels?: string }[] {
     const { ingressClasses, serviceSelectors, nodeAddressType } = this.#options;

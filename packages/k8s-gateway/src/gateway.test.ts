@@ -81,7 +81,7 @@ const TYPES = new Map([
 const ask = (gateway: Gateway, name: string, type = 'A'): Promise<Answer> =>
   gateway.handle(makeQuery(name, TYPES.get(type)), async () => PASSED);
 
-function dataOf(answer: Answer): unknown {
+function describeAnswer(answer: Answer): unknown {
   if (answer.kind === 'records') return answer.records.map(({ data }) => presentData(data));
   if (answer.kind === 'nodata' || answer.kind === 'nxdomain') return `${answer.kind} ${answer.soa?.name}`;
   return answer.kind;
@@ -109,15 +109,15 @@ describe('services', () => {
         { ...service('inner', balancer({ ip: '192.0.2.3' })), spec: { type: 'ClusterIP' } },
       ],
     });
-    expect(dataOf(await ask(gateway, 'WEB.default.example.org.'))).toEqual(['192.0.2.1']);
-    expect(dataOf(await ask(gateway, 'web.default.example.org.', 'AAAA'))).toEqual(['2001:db8::1']);
-    expect(dataOf(await ask(gateway, 'shop.example.org.'))).toEqual(['192.0.2.2']);
-    expect(dataOf(await ask(gateway, 'x.shop.example.org.'))).toEqual(['192.0.2.2']);
-    expect(dataOf(await ask(gateway, 'shop.example.org.', 'AAAA'))).toBe('nodata example.org.');
-    expect(dataOf(await ask(gateway, 'default.example.org.'))).toBe('nodata example.org.');
-    expect(dataOf(await ask(gateway, 'shop.default.Example.org.'))).toBe('nxdomain Example.org.');
-    expect(dataOf(await ask(gateway, 'inner.default.example.org.'))).toBe('nxdomain example.org.');
-    expect(dataOf(await ask(gateway, 'bad_name.example.org.'))).toBe('nxdomain example.org.');
+    expect(describeAnswer(await ask(gateway, 'WEB.default.example.org.'))).toEqual(['192.0.2.1']);
+    expect(describeAnswer(await ask(gateway, 'web.default.example.org.', 'AAAA'))).toEqual(['2001:db8::1']);
+    expect(describeAnswer(await ask(gateway, 'shop.example.org.'))).toEqual(['192.0.2.2']);
+    expect(describeAnswer(await ask(gateway, 'x.shop.example.org.'))).toEqual(['192.0.2.2']);
+    expect(describeAnswer(await ask(gateway, 'shop.example.org.', 'AAAA'))).toBe('nodata example.org.');
+    expect(describeAnswer(await ask(gateway, 'default.example.org.'))).toBe('nodata example.org.');
+    expect(describeAnswer(await ask(gateway, 'shop.default.Example.org.'))).toBe('nxdomain Example.org.');
+    expect(describeAnswer(await ask(gateway, 'inner.default.example.org.'))).toBe('nxdomain example.org.');
+    expect(describeAnswer(await ask(gateway, 'bad_name.example.org.'))).toBe('nxdomain example.org.');
   });
 
   it('prefer external addresses, resolve names of load balancers, and may name their endpoints', async () => {
@@ -142,13 +142,13 @@ describe('services', () => {
         },
       ],
     });
-    expect(dataOf(await ask(gateway, 'a.default.example.org.'))).toEqual(['192.0.2.9']);
+    expect(describeAnswer(await ask(gateway, 'a.default.example.org.'))).toEqual(['192.0.2.9']);
     const query = makeQuery('b.default.example.org.');
-    expect(dataOf(await gateway.handle(query, async () => PASSED))).toEqual(['192.0.2.77']);
+    expect(describeAnswer(await gateway.handle(query, async () => PASSED))).toEqual(['192.0.2.77']);
     // What a resolver has said is not for readers to repeat.
     expect(query.isDerived).toBe(false);
-    expect(dataOf(await ask(gateway, 'c.default.example.org.'))).toBe('nxdomain example.org.');
-    expect(dataOf(await ask(gateway, 'd.default.example.org.'))).toEqual(['10.0.0.1']);
+    expect(describeAnswer(await ask(gateway, 'c.default.example.org.'))).toBe('nxdomain example.org.');
+    expect(describeAnswer(await ask(gateway, 'd.default.example.org.'))).toEqual(['10.0.0.1']);
     expect(followed).toContain('endpointslices');
   });
 });
@@ -159,7 +159,7 @@ it('follows endpoints only if a service asks for their addresses', async () => {
 });
 
 it('answers for routes by their gateways of the classes that count', async () => {
-  const gatewayOf = (name: string, gatewayClassName: string, value: string) => ({
+  const makeGateway = (name: string, gatewayClassName: string, value: string) => ({
     metadata: { name, namespace: 'infra' },
     spec: { gatewayClassName },
     status: { addresses: [{ value }, { type: 'Hostname', value: 'lb.cloud.test' }] },
@@ -172,7 +172,7 @@ it('answers for routes by their gateways of the classes that count', async () =>
   ];
   const { gateway } = await make(
     {
-      gateways: [gatewayOf('edge', 'public', '192.0.2.1'), gatewayOf('inner', 'private', '192.0.2.2')],
+      gateways: [makeGateway('edge', 'public', '192.0.2.1'), makeGateway('inner', 'private', '192.0.2.2')],
       httproutes: [
         { metadata: { name: 'r' }, spec: { hostnames: ['*.api.example.org'], parentRefs } },
         {
@@ -186,10 +186,10 @@ it('answers for routes by their gateways of the classes that count', async () =>
   expect(await ask(gateway, 'v1.api.example.org.')).toMatchObject({
     records: [{ data: { address: '192.0.2.1' }, ttl: 5 }, { data: { address: '192.0.2.77' } }],
   });
-  expect(dataOf(await ask(gateway, 'a.b.api.example.org.'))).toBe('nxdomain example.org.');
-  expect(dataOf(await ask(gateway, 'hidden.example.org.'))).toBe('nxdomain example.org.');
+  expect(describeAnswer(await ask(gateway, 'a.b.api.example.org.'))).toBe('nxdomain example.org.');
+  expect(describeAnswer(await ask(gateway, 'hidden.example.org.'))).toBe('nxdomain example.org.');
   // Names below it exist.
-  expect(dataOf(await ask(gateway, 'api.example.org.'))).toBe('nodata example.org.');
+  expect(describeAnswer(await ask(gateway, 'api.example.org.'))).toBe('nodata example.org.');
 });
 
 it('answers for Ingresses of the classes that count, nodes, VirtualServers and each name of a DNSEndpoint', async () => {
@@ -232,14 +232,14 @@ it('answers for Ingresses of the classes that count, nodes, VirtualServers and e
       'nodeAddressType ExternalIP',
     ],
   );
-  expect(dataOf(await ask(gateway, 'a.example.org.'))).toEqual(['192.0.2.1']);
-  expect(dataOf(await ask(gateway, 'b.example.org.'))).toBe('nxdomain example.org.');
-  expect(dataOf(await ask(gateway, 'n1.example.org.'))).toEqual(['192.0.2.8']);
-  expect(dataOf(await ask(gateway, 'vs.example.org.'))).toEqual(['192.0.2.6']);
-  expect(dataOf(await ask(gateway, 'x.example.org.'))).toEqual(['192.0.2.4']);
-  expect(dataOf(await ask(gateway, 'x.example.org.', 'TXT'))).toBe('nodata example.org.');
-  expect(dataOf(await ask(gateway, 'y.example.org.'))).toBe('nodata example.org.');
-  expect(dataOf(await ask(gateway, 'y.example.org.', 'TXT'))).toEqual(['"say \\"h\\195\\169\\""']);
+  expect(describeAnswer(await ask(gateway, 'a.example.org.'))).toEqual(['192.0.2.1']);
+  expect(describeAnswer(await ask(gateway, 'b.example.org.'))).toBe('nxdomain example.org.');
+  expect(describeAnswer(await ask(gateway, 'n1.example.org.'))).toEqual(['192.0.2.8']);
+  expect(describeAnswer(await ask(gateway, 'vs.example.org.'))).toEqual(['192.0.2.6']);
+  expect(describeAnswer(await ask(gateway, 'x.example.org.'))).toEqual(['192.0.2.4']);
+  expect(describeAnswer(await ask(gateway, 'x.example.org.', 'TXT'))).toBe('nodata example.org.');
+  expect(describeAnswer(await ask(gateway, 'y.example.org.'))).toBe('nodata example.org.');
+  expect(describeAnswer(await ask(gateway, 'y.example.org.', 'TXT'))).toEqual(['"say \\"h\\195\\169\\""']);
 });
 
 it('has SOA, NS with addresses, and the name of the server', async () => {
@@ -247,7 +247,7 @@ it('has SOA, NS with addresses, and the name of the server', async () => {
   const { gateway } = await make({ services: [{ ...server, ...balancer({ ip: '192.0.2.53' }) }] }, [
     'secondary dns2.kube-system',
   ]);
-  expect(dataOf(await ask(gateway, 'example.org.', 'SOA'))).toEqual([
+  expect(describeAnswer(await ask(gateway, 'example.org.', 'SOA'))).toEqual([
     'dns1.kube-system.example.org. hostmaster.dns1.kube-system.example.org. 12345 7200 1800 86400 60',
   ]);
   expect(await ask(gateway, 'example.org.', 'NS')).toMatchObject({
@@ -257,21 +257,23 @@ it('has SOA, NS with addresses, and the name of the server', async () => {
     ],
     additionals: [{ name: 'dns1.kube-system.example.org.', data: { address: '192.0.2.53' } }],
   });
-  expect(dataOf(await ask(gateway, 'dns1.kube-system.example.org.'))).toEqual(['192.0.2.53']);
-  expect(dataOf(await ask(gateway, 'dns1.kube-system.example.org.', 'AAAA'))).toBe('nodata example.org.');
-  expect(dataOf(await ask(gateway, 'x.dns1.kube-system.example.org.'))).toBe('nxdomain example.org.');
-  expect(dataOf(await ask(gateway, 'example.org.'))).toBe('nodata example.org.');
-  expect(dataOf(await ask(gateway, 'kube-system.example.org.'))).toBe('nodata example.org.');
-  expect(dataOf(await ask(gateway, 'none.example.org.', 'MX'))).toBe('nodata example.org.');
+  expect(describeAnswer(await ask(gateway, 'dns1.kube-system.example.org.'))).toEqual(['192.0.2.53']);
+  expect(describeAnswer(await ask(gateway, 'dns1.kube-system.example.org.', 'AAAA'))).toBe(
+    'nodata example.org.',
+  );
+  expect(describeAnswer(await ask(gateway, 'x.dns1.kube-system.example.org.'))).toBe('nxdomain example.org.');
+  expect(describeAnswer(await ask(gateway, 'example.org.'))).toBe('nodata example.org.');
+  expect(describeAnswer(await ask(gateway, 'kube-system.example.org.'))).toBe('nodata example.org.');
+  expect(describeAnswer(await ask(gateway, 'none.example.org.', 'MX'))).toBe('nodata example.org.');
 });
 
 it('passes on unknown names of zones that fall through, and SERVFAILs until all kinds are listed', async () => {
   const { gateway, set } = await make({ services: [] }, ['fallthrough b.example.org']);
   expect(await ask(gateway, 'x.b.example.org.')).toBe(PASSED);
   expect(await ask(gateway, 'x.c.test.')).toBe(PASSED);
-  expect(dataOf(await ask(gateway, 'x.example.org.'))).toBe('nxdomain example.org.');
+  expect(describeAnswer(await ask(gateway, 'x.example.org.'))).toBe('nxdomain example.org.');
   set('services', [service('b', balancer({ ip: '192.0.2.1' }))]);
-  expect(dataOf(await ask(gateway, 'b.default.example.org.'))).toEqual(['192.0.2.1']);
+  expect(describeAnswer(await ask(gateway, 'b.default.example.org.'))).toEqual(['192.0.2.1']);
   const listing = await make({}, [], 'listing');
   expect(await ask(listing.gateway, 'x.example.org.')).toMatchObject({ kind: 'servfail' });
 });
@@ -290,7 +292,7 @@ it.each([
   const { gateway } = await make(Object.fromEntries(all.map((resource) => [resource, [object]])), [
     'resources HTTPRoute Ingress Service DNSEndpoint Node VirtualServer',
   ]);
-  expect(dataOf(await ask(gateway, 'x.example.org.'))).toBe('nxdomain example.org.');
+  expect(describeAnswer(await ask(gateway, 'x.example.org.'))).toBe('nxdomain example.org.');
 });
 
 describe('options', () => {

@@ -150,7 +150,7 @@ export class Gateway {
   async #answerServer(place: PlacedQuestion): Promise<Answer> {
     const { apex } = this.#options;
     const isItself = place.below === apex;
-    const found = isItself ? await this.#addressesOf(apex) : NOTHING;
+    const found = isItself ? await this.#resolveName(apex) : NOTHING;
     if (found.isResolved) place.query.forbidStoring();
     const records = place.records({ ...found, texts: [] }, APEX_TTL);
     return records.length > 0 ? answerWith(records) : place.deny(isItself);
@@ -162,15 +162,15 @@ export class Gateway {
     const names = secondary === undefined ? [apex] : [apex, secondary];
     const servers = names.map((name) => toName(`${name}.${place.zone}`));
     const records = servers.map((target) => toRecord(place.zone, APEX_TTL, { kind: 'NS', target }));
-    const found = await Promise.all(names.map((name) => this.#addressesOf(name)));
+    const found = await Promise.all(names.map((name) => this.#resolveName(name)));
     const additionals = found.flatMap(({ addresses }, index) =>
-      addresses.map((address) => toRecord(servers[index] ?? place.zone, APEX_TTL, dataOf(address))),
+      addresses.map((address) => toRecord(servers[index] ?? place.zone, APEX_TTL, toAddressData(address))),
     );
     if (found.some(({ isResolved }) => isResolved)) place.query.forbidStoring();
     return answerWith(records, additionals);
   }
 
-  async #addressesOf(name: string): Promise<Resolved> {
+  async #resolveName(name: string): Promise<Resolved> {
     const found = this.#objects.find([name]);
     return found === undefined ? NOTHING : await this.#resolve(found);
   }
@@ -223,7 +223,7 @@ class PlacedQuestion {
     if (type === TYPE.TXT)
       return texts.map((text) => toRecord(name, ttl, { kind: 'TXT', strings: cut(text) }));
     return addresses
-      .map(dataOf)
+      .map(toAddressData)
       .filter(({ kind }) => TYPE[kind] === type)
       .map((data) => toRecord(name, ttl, data));
   }
@@ -241,7 +241,7 @@ function answerWith(records: readonly ResourceRecord[], additionals: readonly Re
   return { kind: 'records', records, additionals, authoritative: true };
 }
 
-function dataOf(address: string): Extract<RecordData, { kind: 'A' | 'AAAA' }> {
+function toAddressData(address: string): Extract<RecordData, { kind: 'A' | 'AAAA' }> {
   return { kind: address.includes(':') ? 'AAAA' : 'A', address };
 }
 

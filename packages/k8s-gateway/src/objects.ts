@@ -20,7 +20,7 @@ export interface NamedObject extends Target {
   /** Gateways whose addresses count, as `namespace/name`. */
   readonly gateways?: readonly string[];
   /** The service whose ready endpoints count, as `namespace/name`. */
-  readonly endpointsOf?: string;
+  readonly endpointService?: string;
 }
 
 /** Several names with their own targets in one object. */
@@ -74,7 +74,7 @@ export const endpointSlices: KindOf<ReadyEndpoints> = {
     if (service === undefined) return undefined;
     const ready = list(at(object, 'endpoints')).filter((each) => at(each, 'conditions', 'ready') !== false);
     return {
-      service: `${namespaceOf(object)}/${service}`,
+      service: `${getNamespace(object)}/${service}`,
       addresses: ready.flatMap((each) => strings(at(each, 'addresses'))).filter(isAddress),
     };
   },
@@ -95,7 +95,7 @@ function routeKind(resource: string, versions: readonly [string, ...string[]]): 
       );
       const gatewayNames = parents.map(
         (parent) =>
-          `${text(at(parent, 'namespace')) ?? namespaceOf(object)}/${text(at(parent, 'name')) ?? ''}`,
+          `${text(at(parent, 'namespace')) ?? getNamespace(object)}/${text(at(parent, 'name')) ?? ''}`,
       );
       const names = strings(at(object, 'spec', 'hostnames'));
       return [{ names: names.map(plain), addresses: [], hosts: [], gateways: gatewayNames }];
@@ -113,7 +113,7 @@ export function ingresses(classes: readonly string[]): KindOf<NamedObjects> {
       const className = text(at(object, 'spec', 'ingressClassName')) ?? '';
       if (classes.length > 0 && !classes.includes(className)) return [];
       const names = list(at(object, 'spec', 'rules')).flatMap((rule) => strings([at(rule, 'host')]));
-      return [{ names: names.map(plain), ...balancerOf(object) }];
+      return [{ names: names.map(plain), ...readLoadBalancer(object) }];
     }),
   };
 }
@@ -127,10 +127,14 @@ export const services: KindOf<NamedObjects> = {
     if (at(object, 'spec', 'type') !== 'LoadBalancer' && !resolvesEndpoints) return [];
     const names = namesOfService(object);
     if (resolvesEndpoints)
-      return [{ names, addresses: [], hosts: [], endpointsOf: `${namespaceOf(object)}/${nameOf(object)}` }];
+      return [
+        { names, addresses: [], hosts: [], endpointService: `${getNamespace(object)}/${getName(object)}` },
+      ];
     const external = strings(at(object, 'spec', 'externalIPs')).filter(isAddress);
     // As in the original: external addresses replace those of the load balancer.
-    return [{ names, ...(external.length > 0 ? { addresses: external, hosts: [] } : balancerOf(object)) }];
+    return [
+      { names, ...(external.length > 0 ? { addresses: external, hosts: [] } : readLoadBalancer(object)) },
+    ];
   }),
 };
 
@@ -138,7 +142,7 @@ function namesOfService(object: unknown): readonly string[] {
   const annotated = NAME_ANNOTATIONS.map((name) => text(at(object, 'metadata', 'annotations', name))).find(
     (value) => value !== undefined,
   );
-  if (annotated === undefined) return [`${nameOf(object)}.${namespaceOf(object)}`];
+  if (annotated === undefined) return [`${getName(object)}.${getNamespace(object)}`];
   return annotated.replaceAll(' ', '').split(',').map(plain).filter(isHostName);
 }
 
@@ -202,7 +206,7 @@ function unlessIgnored(
 }
 
 /** `status.loadBalancer.ingress`. */
-function balancerOf(object: unknown): Target {
+function readLoadBalancer(object: unknown): Target {
   const points = list(at(object, 'status', 'loadBalancer', 'ingress'));
   const hosts = points.flatMap((point) => strings([at(point, 'hostname')]));
   // As in the original, a host name replaces the address beside it.
@@ -210,8 +214,8 @@ function balancerOf(object: unknown): Target {
   return { hosts, addresses: bare.flatMap((point) => strings([at(point, 'ip')])).filter(isAddress) };
 }
 
-const nameOf = (object: unknown): string => text(at(object, 'metadata', 'name')) ?? '';
-const namespaceOf = (object: unknown): string => text(at(object, 'metadata', 'namespace')) ?? '';
+const getName = (object: unknown): string => text(at(object, 'metadata', 'name')) ?? '';
+const getNamespace = (object: unknown): string => text(at(object, 'metadata', 'namespace')) ?? '';
 const plain = (name: string): string => name.toLowerCase().replace(/\.$/, '');
 const isAddress = (value: string): boolean => isIP(value) !== 0 && !value.includes('%');
 

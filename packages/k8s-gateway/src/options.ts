@@ -65,7 +65,7 @@ export function readOptions(uses: readonly Use[], block: Block): GatewayOptions 
   };
   for (const use of uses) {
     draft.zones = use.args.length === 0 ? block.zones : use.args.map(({ text }) => toKey(text));
-    readLines(use, readersOf(draft, block));
+    readLines(use, makePropertyReaders(draft, block));
   }
   if (draft.resources.length === 0) draft.resources = DEFAULT_RESOURCES;
   return draft;
@@ -73,7 +73,7 @@ export function readOptions(uses: readonly Use[], block: Block): GatewayOptions 
 
 type ReadGatewayProperty = (args: readonly Word[], name: Word) => Partial<GatewayOptions>;
 
-function readersOf(
+function makePropertyReaders(
   draft: GatewayDraft,
   block: Block,
 ): ReadonlyMap<string, (args: readonly Word[], name: Word) => void> {

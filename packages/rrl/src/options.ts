@@ -80,7 +80,7 @@ export function readOptions([use, second]: readonly Use[], block: Block): RrlOpt
     reportsOnly: false,
     responses: {},
   };
-  readLines(use, new Map([...ratesOf(draft), ...othersOf(draft)]));
+  readLines(use, new Map([...listRateProperties(draft), ...listOtherProperties(draft)]));
   const { responses, window, ipv4, ipv6, requests, slipRatio, maxTableSize, reportsOnly } = draft;
   const { response = 0 } = responses;
   return {
@@ -102,7 +102,7 @@ export function readOptions([use, second]: readonly Use[], block: Block): RrlOpt
   };
 }
 
-function ratesOf(draft: RrlDraft): readonly (readonly [string, ReadRrlProperty])[] {
+function listRateProperties(draft: RrlDraft): readonly (readonly [string, ReadRrlProperty])[] {
   return [
     ...Array.from(KINDS, ([property, kind]): readonly [string, ReadRrlProperty] => [
       property,
@@ -119,7 +119,7 @@ function ratesOf(draft: RrlDraft): readonly (readonly [string, ReadRrlProperty])
   ];
 }
 
-function othersOf(draft: RrlDraft): readonly (readonly [string, ReadRrlProperty])[] {
+function listOtherProperties(draft: RrlDraft): readonly (readonly [string, ReadRrlProperty])[] {
   return [
     [
       'window',

@@ -3,12 +3,12 @@ import { createServer, type Socket } from 'node:net';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import type { AnswerKeeper, HandedAnswer } from '@portolan/kernel/chain/handed-answer.ts';
-import { peerUserOf } from '@portolan/kernel/socket/peer.ts';
+import type { AnswerKeeper, HandoverAnswer } from '@portolan/kernel/chain/handover-answer.ts';
+import { findPeerUser } from '@portolan/kernel/socket/peer.ts';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { CacheHandover, nameOfHandover } from './cache-handover.ts';
-import { type HandedRecord, HandedRecordReader, writeRecord } from './handed-records.ts';
+import { HandoverReader, type HandoverRecord, writeRecord } from './handover-format.ts';
 
 let servers = 0;
 /** Endpoints unique to this test. */
@@ -18,36 +18,36 @@ function makeEndpoints(): readonly string[] {
 }
 
 class ListKeeper implements AnswerKeeper {
-  readonly adopted: HandedAnswer[] = [];
-  readonly #used: readonly HandedAnswer[];
-  readonly #unused: readonly HandedAnswer[];
+  readonly adopted: HandoverAnswer[] = [];
+  readonly #used: readonly HandoverAnswer[];
+  readonly #unused: readonly HandoverAnswer[];
 
-  constructor(used: readonly HandedAnswer[] = [], unused: readonly HandedAnswer[] = []) {
+  constructor(used: readonly HandoverAnswer[] = [], unused: readonly HandoverAnswer[] = []) {
     this.#used = used;
     this.#unused = unused;
   }
 
-  handOver(isUsed: boolean): Iterable<HandedAnswer> {
+  handOver(isUsed: boolean): Iterable<HandoverAnswer> {
     return isUsed ? this.#used : this.#unused;
   }
 
-  adopt(answer: HandedAnswer): void {
+  adopt(answer: HandoverAnswer): void {
     if (answer.message[0] === 0xff) throw new Error('not an answer');
     this.adopted.push({ ...answer, message: Uint8Array.from(answer.message) });
   }
 }
 
-function answerOf(octet: number, length = 20): HandedAnswer {
+function makeAnswer(octet: number, length = 20): HandoverAnswer {
   const message = new Uint8Array(length).fill(octet);
   return { kind: 1, dnssecOk: true, checkingDisabled: false, age: octet, lifetime: 300, message };
 }
 
-const toShort = ({ age, message }: HandedAnswer) => `${age} ${message[0]} ${message.length}`;
+const toShort = ({ age, message }: HandoverAnswer) => `${age} ${message[0]} ${message.length}`;
 
 function makeHandover(
   endpoints: readonly string[],
   keepers: Readonly<Record<string, AnswerKeeper>>,
-  peerUser = peerUserOf,
+  peerUser = findPeerUser,
 ) {
   const log = new RecordingLog();
   const clock = new ManualClock();
@@ -64,13 +64,13 @@ function makeHandover(
 
 it('hands over what both keep, what was used first', async () => {
   const endpoints = makeEndpoints();
-  const many = Array.from({ length: 3000 }, (_, index) => answerOf(index % 200, 1000));
-  const former = new ListKeeper([answerOf(1), answerOf(2)], [answerOf(3), ...many]);
-  makeHandover(endpoints, { resolver: former, gone: new ListKeeper([answerOf(4)]) }).handover.offer();
+  const many = Array.from({ length: 3000 }, (_, index) => makeAnswer(index % 200, 1000));
+  const former = new ListKeeper([makeAnswer(1), makeAnswer(2)], [makeAnswer(3), ...many]);
+  makeHandover(endpoints, { resolver: former, gone: new ListKeeper([makeAnswer(4)]) }).handover.offer();
   const heir = new ListKeeper();
   const { handover, log } = makeHandover(endpoints, { resolver: heir, fresh: new ListKeeper() });
   await handover.inherit();
-  expect(heir.adopted.slice(0, 3)).toEqual([answerOf(1), answerOf(2), answerOf(3)]);
+  expect(heir.adopted.slice(0, 3)).toEqual([makeAnswer(1), makeAnswer(2), makeAnswer(3)]);
   expect(heir.adopted.slice(3).map(toShort)).toEqual(many.map(toShort));
   expect(log.records.at(-1)).toMatchObject({
     message: 'cache taken over',
@@ -80,7 +80,7 @@ it('hands over what both keep, what was used first', async () => {
 
 it('gives nothing to another user', async () => {
   const endpoints = makeEndpoints();
-  const former = { resolver: new ListKeeper([answerOf(1)]) };
+  const former = { resolver: new ListKeeper([makeAnswer(1)]) };
   const other = (process.geteuid?.() ?? 0) + 1;
   const { handover, log } = makeHandover(endpoints, former, () => other);
   handover.offer();
@@ -92,7 +92,7 @@ it('gives nothing to another user', async () => {
 
 it('believes nothing of another user', async () => {
   const endpoints = makeEndpoints();
-  makeHandover(endpoints, { resolver: new ListKeeper([answerOf(1)]) }).handover.offer();
+  makeHandover(endpoints, { resolver: new ListKeeper([makeAnswer(1)]) }).handover.offer();
   const heir = new ListKeeper();
   const { handover, log } = makeHandover(endpoints, { resolver: heir }, () => undefined);
   await handover.inherit();
@@ -108,9 +108,9 @@ it('begins with an empty cache where no process serves', async () => {
 
 it('offers its cache once the process before has ended', async () => {
   const endpoints = makeEndpoints();
-  const first = makeHandover(endpoints, { resolver: new ListKeeper([answerOf(1)]) });
+  const first = makeHandover(endpoints, { resolver: new ListKeeper([makeAnswer(1)]) });
   first.handover.offer();
-  const second = makeHandover(endpoints, { resolver: new ListKeeper([answerOf(2)]) });
+  const second = makeHandover(endpoints, { resolver: new ListKeeper([makeAnswer(2)]) });
   second.handover.offer();
   await waitUntil('the second to find the name taken', () => second.clock.pending > 0);
   first.handover.stop();
@@ -119,7 +119,7 @@ it('offers its cache once the process before has ended', async () => {
     second.clock.advance(1000);
     await makeHandover(endpoints, { resolver: heir }).handover.inherit();
   }
-  expect(heir.adopted).toEqual([answerOf(2)]);
+  expect(heir.adopted).toEqual([makeAnswer(2)]);
 });
 
 /** Plays a previous process that acts as a test requires. */
@@ -151,15 +151,15 @@ it('keeps what came before what it cannot read', async () => {
   const endpoints = makeEndpoints();
   await pretend(endpoints, (socket) => {
     socket.write(writeRecord({ kind: 'keeper', text: 'resolver' }));
-    socket.write(writeRecord({ kind: 'answer', answer: answerOf(1) }));
-    socket.write(writeRecord({ kind: 'answer', answer: answerOf(0xff) }));
-    socket.write(writeRecord({ kind: 'answer', answer: answerOf(2) }));
+    socket.write(writeRecord({ kind: 'answer', answer: makeAnswer(1) }));
+    socket.write(writeRecord({ kind: 'answer', answer: makeAnswer(0xff) }));
+    socket.write(writeRecord({ kind: 'answer', answer: makeAnswer(2) }));
     socket.write(Uint8Array.of(0xff, 0xff, 0xff, 0xff, 9));
   });
   const heir = new ListKeeper();
   const { handover, log } = makeHandover(endpoints, { resolver: heir });
   await handover.inherit();
-  expect(heir.adopted).toEqual([answerOf(1), answerOf(2)]);
+  expect(heir.adopted).toEqual([makeAnswer(1), makeAnswer(2)]);
   expect(log.records.at(-1)).toMatchObject({
     level: 'warn',
     message: 'cache not taken over',
@@ -168,7 +168,7 @@ it('keeps what came before what it cannot read', async () => {
 });
 
 const uint32 = fc.nat(0xffff_ffff);
-const record: fc.Arbitrary<HandedRecord> = fc.oneof(
+const record: fc.Arbitrary<HandoverRecord> = fc.oneof(
   fc.record({ kind: fc.constant('keeper' as const), text: fc.string({ unit: 'grapheme' }) }),
   fc.record({
     kind: fc.constant('answer' as const),
@@ -188,8 +188,8 @@ it('reads records as they were written, in pieces of any size', () => {
   fc.assert(
     fc.property(fc.array(record), fc.integer({ min: 1, max: 700 }), (records, size) => {
       const octets = Buffer.concat(records.map((each) => writeRecord(each)));
-      const reader = new HandedRecordReader();
-      const read: HandedRecord[] = [];
+      const reader = new HandoverReader();
+      const read: HandoverRecord[] = [];
       for (let at = 0; at < octets.length; at += size)
         for (const each of reader.read(octets.subarray(at, at + size)))
           read.push(

@@ -11,10 +11,10 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { TimeSlice } from '@portolan/kernel/base/time-slice.ts';
-import type { AnswerKeeper, HandedAnswer } from '@portolan/kernel/chain/handed-answer.ts';
+import type { AnswerKeeper, HandoverAnswer } from '@portolan/kernel/chain/handover-answer.ts';
 import { abstractPath, showAbstractName } from '@portolan/kernel/socket/abstract-name.ts';
-import { peerUserOf } from '@portolan/kernel/socket/peer.ts';
-import { HandedRecordReader, writeRecord } from './handed-records.ts';
+import { findPeerUser } from '@portolan/kernel/socket/peer.ts';
+import { HandoverReader, writeRecord } from './handover-format.ts';
 
 export interface CacheHandoverOptions {
   /** The listen addresses, `address:port` each. */
@@ -96,7 +96,7 @@ export class CacheHandover {
   }
 
   #isOurs(socket: Socket): boolean {
-    const { peerUser = peerUserOf } = this.#options;
+    const { peerUser = findPeerUser } = this.#options;
     const user = peerUser(socket);
     return user !== undefined && user === process.geteuid?.();
   }
@@ -169,7 +169,7 @@ class RecordRow {
 /** Receives records. */
 class Heir {
   readonly #keepers: ReadonlyMap<string, AnswerKeeper>;
-  readonly #reader = new HandedRecordReader();
+  readonly #reader = new HandoverReader();
   #keeper: AnswerKeeper | undefined;
   /** Whether the end record has arrived. */
   isWhole = false;
@@ -181,7 +181,7 @@ class Heir {
     this.#keepers = keepers;
   }
 
-  #adopt(keeper: AnswerKeeper, answer: HandedAnswer): void {
+  #adopt(keeper: AnswerKeeper, answer: HandoverAnswer): void {
     try {
       keeper.adopt(answer);
       this.adopted += 1;

@@ -22,7 +22,8 @@ export function chooseAddresses(plan: ChosenInterfaces, machine: Interfaces): Ch
   if (isOpen && bind === 'wildcard') return { addresses: 'all', missing: [] };
   const chosen = new Set(addresses);
   for (const [name, entries = []] of Object.entries(machine)) {
-    for (const entry of entries) if (isWanted(plan, name, entry)) chosen.add(addressOf(name, entry));
+    for (const entry of entries)
+      if (isWanted(plan, name, entry)) chosen.add(formatInterfaceAddress(name, entry));
   }
   const named = interfaces === 'all' ? [] : interfaces;
   const missing = named.filter((name) => !name.endsWith('*') && machine[name] === undefined);
@@ -46,6 +47,6 @@ function matches(pattern: string, name: string): boolean {
 }
 
 /** A link-local address needs its interface as zone. */
-function addressOf(name: string, { address, family, scopeid }: NetworkInterfaceInfo): string {
+function formatInterfaceAddress(name: string, { address, family, scopeid }: NetworkInterfaceInfo): string {
   return family === 'IPv6' && scopeid !== undefined && scopeid !== 0 ? `${address}%${name}` : address;
 }

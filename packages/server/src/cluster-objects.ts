@@ -6,9 +6,9 @@ import { formatDuration, formatElapsed } from '@portolan/kernel/base/duration.ts
 import type { Engine } from '@portolan/kernel/engine/engine.ts';
 import type { WatchStats } from '@portolan/kubernetes/api/list-watch/state.ts';
 import { FederationZones } from '@portolan/kubernetes/plugins/federations/federation-zones.ts';
-import { keepSnapshot, restoreSnapshot } from '@portolan/kubernetes/plugins/kubernetes/kept-snapshot.ts';
+import { keepSnapshot, restoreSnapshot } from '@portolan/kubernetes/plugins/kubernetes/cluster-snapshot.ts';
 import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
-import { sinksOf } from '@portolan/kubernetes/publish/cluster-sinks.ts';
+import { toClusterSinks } from '@portolan/kubernetes/publish/cluster-sinks.ts';
 import { followedNode } from '@portolan/kubernetes/publish/nodes-use.ts';
 import type { SnapshotKeeper } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
 import type { Dependencies, Following, ObjectSource, SourceStatus } from './object-source.ts';
@@ -69,7 +69,7 @@ export class ClusterObjects {
   /** Starts to list and watch the objects. */
   async start(): Promise<void> {
     const { nodes, nodesUse } = this.#cluster;
-    await this.#source?.start(sinksOf(this.#cluster), { readsPlaces: nodesUse?.prefersZone === true });
+    await this.#source?.start(toClusterSinks(this.#cluster), { readsPlaces: nodesUse?.prefersZone === true });
     if (nodes !== undefined && nodesUse !== undefined)
       this.#nodes = this.#source?.followNodeRanges(followedNode(nodesUse), nodes);
     this.#reportSync();

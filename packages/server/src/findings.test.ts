@@ -2,7 +2,7 @@ import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { expect, it } from 'vitest';
 import { ServerFindings } from './findings.ts';
-import { ForeignDomains } from './foreign-domains.ts';
+import { WrongClusterDomains } from './wrong-cluster-domain.ts';
 
 it('logs findings of every kind, and of many a part at a time', () => {
   const clock = new ManualClock();
@@ -12,7 +12,7 @@ it('logs findings of every kind, and of many a part at a time', () => {
     { kind: 'endpointslices', state: 'failing', age: undefined, words: 'no connection: refused' },
   ];
   const rejected = Array.from({ length: 30 }, (_, index) => `line ${index}: bad`);
-  const foreignDomains = new ForeignDomains(clock);
+  const foreignDomains = new WrongClusterDomains(clock);
   const findings = new ServerFindings(
     { inspect: () => [], dataAge: 0, kinds, rejected, missingRules: undefined, foreignDomains },
     clock,
@@ -31,7 +31,7 @@ it('logs findings of every kind, and of many a part at a time', () => {
 it('logs a finding when it begins and when it ends, once each', () => {
   const clock = new ManualClock();
   const log = new RecordingLog();
-  const foreignDomains = new ForeignDomains(clock);
+  const foreignDomains = new WrongClusterDomains(clock);
   const facts = {
     inspect: () => [],
     dataAge: 0,

@@ -7,9 +7,9 @@ import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
 import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
 import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
 import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
-import type { ForeignDomains } from './foreign-domains.ts';
 import { SERVER_CHECKS } from './reasons/checks/server-checks.ts';
 import { type Finding, runChecks, type ServerEvidence } from './reasons/finding.ts';
+import type { WrongClusterDomains } from './wrong-cluster-domain.ts';
 
 /** Facts about the server; every check reads them again. */
 export interface ServerFacts {
@@ -18,7 +18,7 @@ export interface ServerFacts {
   readonly kinds: ServerEvidence['kinds'];
   readonly rejected: readonly string[];
   readonly missingRules: ServerEvidence['missingRules'];
-  readonly foreignDomains: ForeignDomains;
+  readonly foreignDomains: WrongClusterDomains;
 }
 
 /** What checks read of a cluster, as of one generation. */
@@ -71,7 +71,7 @@ export class ServerFindings {
   evidence(): ServerEvidence {
     const inspections = this.#facts.inspect();
     const inspected = clustersIn(inspections).map(({ cluster }) => cluster);
-    const clusters = inspected.map((cluster) => this.#namesOf(cluster));
+    const clusters = inspected.map((cluster) => this.#listNames(cluster));
     const { dataAge, kinds, rejected, missingRules } = this.#facts;
     const domains = inspected.flatMap(({ names }) => names.apexes.slice(0, 1));
     return {
@@ -96,7 +96,7 @@ export class ServerFindings {
     };
   }
 
-  #namesOf(cluster: Cluster): NamesOfCluster {
+  #listNames(cluster: Cluster): NamesOfCluster {
     const known = this.#names.get(cluster);
     const { generation, contents } = cluster;
     if (known?.generation === generation) return known;

@@ -6,10 +6,10 @@ import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { Connect } from '@portolan/kernel/forward/connect.ts';
 import type { WatchStats } from '@portolan/kubernetes/api/list-watch/state.ts';
+import type { ObserveQuery } from './chain-observer.ts';
 import type { ObjectSource } from './object-source.ts';
 import type { LineRules } from './observe/query-events/event-lines.ts';
 import type { ConfigStats, ManifestStats } from './observe/stats.ts';
-import type { ObserveQuery } from './observed-queries.ts';
 import type { ServerPlan } from './plan/server-plan.ts';
 import type { ServerEvidence } from './reasons/finding.ts';
 
@@ -64,7 +64,7 @@ export function logRefusals(onChange: PlanListener, log: Log): PlanListener {
 export interface ObservingLog {
   readonly lines: LineRules;
   /** The hosts file of a local record; undefined if an option defines it. */
-  readonly fileOf: (record: ResourceRecord) => string | undefined;
+  readonly findHostsFile: (record: ResourceRecord) => string | undefined;
   /** @param note adds a line about a query, with the number of the query */
   start(note: (line: string, query: number) => void): void;
   readonly observe: ObserveQuery;

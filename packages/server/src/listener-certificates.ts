@@ -10,7 +10,7 @@ import type { TlsIdentity } from '@portolan/kernel/listen/secure/tls-identity.ts
 import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
 import type { Encryption, TcpListener } from '@portolan/kernel/listen/tcp.ts';
 import { readIdentity } from '@portolan/plugins/tls/read-identity.ts';
-import { signatureOf } from '@portolan/sources/resolv/file-times.ts';
+import { readFileSignature } from '@portolan/sources/resolv/file-times.ts';
 
 const CHECK_MILLISECONDS = 10_000;
 /** The mode of a file with keys. */
@@ -53,7 +53,7 @@ export class ListenerCertificates<Listener extends EncryptingListener> {
     listen: (encryption: Encryption | undefined) => Promise<Listener>,
   ): Promise<Listener> {
     const keyLog = this.#openKeyLog(options);
-    const encryption = options && encryptionOf(options, keyLog);
+    const encryption = options && createEncryption(options, keyLog);
     const listener = await listen(encryption);
     this.#follow(server, { listener, options, keyLog, identity: encryption?.identity });
     return listener;
@@ -69,7 +69,7 @@ export class ListenerCertificates<Listener extends EncryptingListener> {
     if (known === undefined || isDeepStrictEqual(known.options, options)) return;
     const { listener } = known;
     const keyLog = this.#openKeyLog(options);
-    const encryption = options && encryptionOf(options, keyLog);
+    const encryption = options && createEncryption(options, keyLog);
     listener.encrypt(encryption);
     this.forget(server);
     this.#follow(server, { listener, options, keyLog, identity: encryption?.identity });
@@ -112,7 +112,7 @@ export class ListenerCertificates<Listener extends EncryptingListener> {
     const { options, listener } = followed;
     if (options === undefined) return;
     const { certificate, key, authorities } = options;
-    const signature = await signatureOf([
+    const signature = await readFileSignature([
       certificate,
       key,
       ...(authorities === undefined ? [] : [authorities]),
@@ -135,7 +135,7 @@ export class ListenerCertificates<Listener extends EncryptingListener> {
   }
 }
 
-function encryptionOf(options: TlsOptions, keyLog: WriteStream | undefined): Encryption {
+function createEncryption(options: TlsOptions, keyLog: WriteStream | undefined): Encryption {
   return {
     identity: readIdentity(options, (path) => readFileSync(path)),
     ...(keyLog !== undefined && { onKeys: (line: Buffer) => void keyLog.write(line) }),

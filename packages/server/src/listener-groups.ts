@@ -36,17 +36,17 @@ import type { ListenerGroupPlan } from '@portolan/kernel/plan/server-blocks-plan
 import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { batchesWork } from '@portolan/kernel/socket/batch-probe.ts';
 import { MAX_READERS } from '@portolan/kernel/table/writer.ts';
-import type { GroupEvents } from './group-events.ts';
+import type { CorefileLogRings } from './corefile-log-rings.ts';
 import { ListenerCertificates } from './listener-certificates.ts';
 import type { ServerPlan } from './plan/server-plan.ts';
 
-type AnsweringBlocks = Pick<Engine['serverBlocks'], 'handleQueryOf'>;
+type AnsweringBlocks = Pick<Engine['serverBlocks'], 'findQueryHandler'>;
 /** Blocks with the rates that their plugins state. */
-type LimitingBlocks = { readonly limits: Pick<Engine['serverBlocks']['limits'], 'zonesOf'> };
+type LimitingBlocks = { readonly limits: Pick<Engine['serverBlocks']['limits'], 'listRatedZones'> };
 
 export interface ListenerGroupsDependencies {
   /** The engine that answers for all groups. */
-  readonly engine: Pick<Engine, 'table' | 'reader' | 'listenerGroupOf' | 'metrics'> & {
+  readonly engine: Pick<Engine, 'table' | 'reader' | 'getListenerGroupNumber' | 'metrics'> & {
     readonly serverBlocks: AnsweringBlocks & LimitingBlocks;
   };
   /** Whether to join ports that another process serves, instead of refusing to start. */
@@ -71,7 +71,7 @@ export interface ListenerGroupsDependencies {
   /** Where the main thread writes the events of answered queries, and readers of groups without rings of their own. */
   readonly events: QueryEventRings;
   /** Gives each group rings of its own. Default: they have those of `events`. */
-  readonly groupEvents?: GroupEvents | undefined;
+  readonly groupEvents?: CorefileLogRings | undefined;
   readonly log: Log;
   /** Lines about sockets and threads. */
   readonly socketLog: Log;
@@ -177,7 +177,7 @@ export class ListenerGroups {
         await this.#listen(group, blocks);
         opened.push(group.server);
       }
-      if (missing.length > 0) await this.#reader?.serve(addressesOf([...this.#open.values()]));
+      if (missing.length > 0) await this.#reader?.serve(listSharedAddresses([...this.#open.values()]));
       for (const { server, tls } of groups) this.#certificates.change(server, tls);
     } catch (error) {
       await this.#close(opened);
@@ -195,9 +195,9 @@ export class ListenerGroups {
     const { server, port } = plan;
     const clientRules = shareRules(
       plan.clients,
-      this.#dependencies.engine.serverBlocks.limits.zonesOf(server),
+      this.#dependencies.engine.serverBlocks.limits.listRatedZones(server),
     );
-    const addresses = [{ address, port, group: this.#numberOf(plan), clientRules }];
+    const addresses = [{ address, port, group: this.#getListenerGroupNumber(plan), clientRules }];
     const { takeover } = this.#dependencies;
     const tcp = await this.#listenOnTcp(plan, addresses, takeover);
     try {
@@ -227,7 +227,7 @@ export class ListenerGroups {
     for (const { server, clients } of groups) {
       const group = this.#open.get(server);
       if (group === undefined) continue;
-      const zones = this.#dependencies.engine.serverBlocks.limits.zonesOf(server);
+      const zones = this.#dependencies.engine.serverBlocks.limits.listRatedZones(server);
       const former = group.addresses[0]?.clientRules?.zones ?? [];
       if (isDeepStrictEqual(group.plan.clients, clients) && haveSameRates(former, zones)) continue;
       const clientRules = shareRules(clients, zones);
@@ -265,7 +265,7 @@ export class ListenerGroups {
     const kept = [...this.#open].flatMap(([server, group]) => (left.has(server) ? [] : group));
     try {
       await Promise.all([
-        this.#reader?.serve(addressesOf(kept)),
+        this.#reader?.serve(listSharedAddresses(kept)),
         ...closing.flatMap(({ tcp, udp }) => [...tcp, ...udp].map((each) => each.stop(GRACE_MILLISECONDS))),
       ]);
     } finally {
@@ -296,8 +296,8 @@ export class ListenerGroups {
 
   async #listen(plan: ListenerGroupPlan, blocks: LimitingBlocks): Promise<void> {
     const { server, address, port } = plan;
-    const group = this.#numberOf(plan);
-    const clientRules = shareRules(plan.clients, blocks.limits.zonesOf(server));
+    const group = this.#getListenerGroupNumber(plan);
+    const clientRules = shareRules(plan.clients, blocks.limits.listRatedZones(server));
     const wanted = plan.addresses ?? (isWildcard(address) ? 'all' : [address]);
     const addresses = addressesToBind(wanted, networkInterfaces()).map((each) => ({
       address: each,
@@ -338,9 +338,9 @@ export class ListenerGroups {
       table: engine.table.memory,
       udpSize,
       timeouts,
-      handleQuery: wrap((packet, client) => this.#answer(this.#planOf(client.group), packet, client)),
+      handleQuery: wrap((packet, client) => this.#answer(this.#findPlan(client.group), packet, client)),
       ...(this.#dependencies.givesOfferedSize && {
-        answerLarge: (packet, client) => this.#answerLarge(this.#planOf(client.group), packet, client),
+        answerLarge: (packet, client) => this.#answerLarge(this.#findPlan(client.group), packet, client),
       }),
       onReaderDead: (dead) => engine.table.readerDied(dead),
       startThread: startReader,
@@ -383,13 +383,13 @@ export class ListenerGroups {
   }
 
   /** @param group its number; undefined if the group is closed */
-  #planOf(group = 0): ListenerGroupPlan | undefined {
+  #findPlan(group = 0): ListenerGroupPlan | undefined {
     for (const { plan, addresses } of this.#open.values()) if (addresses[0]?.group === group) return plan;
     return undefined;
   }
 
   #listenByDatagrams(plan: ListenerGroupPlan, addresses: readonly ListenAddress[]): Promise<UdpListener> {
-    const rulesNow = () => this.#rulesOf(plan, addresses);
+    const rulesNow = () => this.#findClientRules(plan, addresses);
     return listenByDatagrams({
       ...this.#shared(plan),
       get clientRules() {
@@ -399,8 +399,8 @@ export class ListenerGroups {
     });
   }
 
-  #numberOf({ server }: ListenerGroupPlan): number {
-    return this.#dependencies.engine.listenerGroupOf(server);
+  #getListenerGroupNumber({ server }: ListenerGroupPlan): number {
+    return this.#dependencies.engine.getListenerGroupNumber(server);
   }
 
   #listenOnTcp(
@@ -408,7 +408,7 @@ export class ListenerGroups {
     addresses: readonly ListenAddress[],
     takeover: boolean,
   ): Promise<TcpListener> {
-    const rulesNow = () => this.#rulesOf(plan, addresses);
+    const rulesNow = () => this.#findClientRules(plan, addresses);
     return this.#certificates.open(plan.server, plan.tls, (encryption) =>
       listenOnTcp({
         ...this.#shared(plan),
@@ -418,7 +418,7 @@ export class ListenerGroups {
         addresses,
         takeover,
         native: this.#reader !== undefined,
-        limits: limitsOf(plan),
+        limits: toTcpLimits(plan),
         encryption,
         ...(plan.scheme === 'https' && { onHttpResponse: this.#countHttp(plan) }),
       }),
@@ -433,7 +433,7 @@ export class ListenerGroups {
   }
 
   /** The rules in force for clients of a group. @param addresses of the group when it was opened */
-  #rulesOf(
+  #findClientRules(
     { server }: ListenerGroupPlan,
     addresses: readonly ListenAddress[],
   ): SharedClientRules | undefined {
@@ -453,7 +453,7 @@ export class ListenerGroups {
     } = this.#dependencies;
     const handleQuery = wrap((packet, client) => this.#answer(plan, packet, client));
     // The plugin `log` notes what the chain answers; the rings of a group show what the table answers.
-    const tableEvents = groupEvents?.ringsOf(plan.server);
+    const tableEvents = groupEvents?.findRings(plan.server);
     return { handleQuery, answers: engine.reader, udpSize, timeouts, events, tableEvents, log, clock };
   }
 
@@ -479,7 +479,7 @@ export class ListenerGroups {
     const { server, address, port } = plan;
     const known = isWildcard(address) ? undefined : address;
     const { serverBlocks } = this.#dependencies.engine;
-    const handleQuery = serverBlocks.handleQueryOf(server) ?? this.#former?.handleQueryOf(server);
+    const handleQuery = serverBlocks.findQueryHandler(server) ?? this.#former?.findQueryHandler(server);
     return await handleQuery?.(packet, {
       ...client,
       localAddress: client.localAddress ?? known,
@@ -498,13 +498,13 @@ function shareRules(
 const unchanged = (handleQuery: HandleQuery): HandleQuery => handleQuery;
 
 /** The addresses that the shared readers serve. */
-function addressesOf(groups: readonly OpenGroup[]): readonly ListenAddress[] {
+function listSharedAddresses(groups: readonly OpenGroup[]): readonly ListenAddress[] {
   return groups.flatMap(({ plan, addresses, isShared }) =>
     plan.scheme === 'dns' && isShared ? addresses : [],
   );
 }
 
-function limitsOf({ tcp }: ListenerGroupPlan): Partial<TcpLimits> {
+function toTcpLimits({ tcp }: ListenerGroupPlan): Partial<TcpLimits> {
   const { queries = -1, idle, read, write, connections, connectionsPerClient } = tcp;
   return {
     queries: queries < 0 ? Number.POSITIVE_INFINITY : queries,

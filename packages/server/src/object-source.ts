@@ -160,7 +160,7 @@ class ApiServer implements ObjectSource {
     const status = this.#watch?.status();
     if (status === undefined)
       return { synced: false, age: undefined, reasons: ['not started'], watches: [], manifests: undefined };
-    const watches = status.kinds.map(statsOf);
+    const watches = status.kinds.map(toWatchStats);
     const { synced, age, reasons, silences } = status;
     return { synced, age, reasons, silences, watches, manifests: undefined };
   }
@@ -174,7 +174,7 @@ class ApiServer implements ObjectSource {
 function started(follower: Follower): Following {
   follower.start();
   return {
-    status: () => statsOf(follower.status()),
+    status: () => toWatchStats(follower.status()),
     isRefused: () => isRefused(follower.status().state),
     stop: () => follower.stop(),
   };
@@ -185,7 +185,7 @@ function isRefused(state: WatchState): boolean {
   return state.reason.kind === 'permission' || state.reason.kind === 'missing-kind';
 }
 
-function statsOf(status: KindStatus): WatchStats {
+function toWatchStats(status: KindStatus): WatchStats {
   return { ...status, state: status.state.kind };
 }
 

@@ -37,7 +37,7 @@ export class PidFile {
     const descriptor = openSync(path, FLAGS[opening], 0o644);
     try {
       writeSync(descriptor, `${process.pid}\n`);
-      return new PidFile(path, writingOf(fstatSync(descriptor, { bigint: true })));
+      return new PidFile(path, toWriteId(fstatSync(descriptor, { bigint: true })));
     } finally {
       closeSync(descriptor);
     }
@@ -49,7 +49,7 @@ export class PidFile {
    */
   remove(): void {
     try {
-      if (writingOf(statSync(this.#path, { bigint: true })) === this.#written) unlinkSync(this.#path);
+      if (toWriteId(statSync(this.#path, { bigint: true })) === this.#written) unlinkSync(this.#path);
     } catch {
       // It does not exist, or this process has dropped the right to remove it.
     }
@@ -60,6 +60,6 @@ export class PidFile {
  * Identifies a write of a file. The process number is not enough: two containers that share a folder may have the same one. The inode
  * is not enough either: a new file may reuse it.
  */
-function writingOf({ dev, ino, mtimeNs }: BigIntStats): string {
+function toWriteId({ dev, ino, mtimeNs }: BigIntStats): string {
   return `${dev}:${ino}:${mtimeNs}`;
 }

@@ -24,14 +24,14 @@ import { countAnswered } from '@portolan/kernel/table/counter-sums.ts';
 import { FederationZones } from '@portolan/kubernetes/plugins/federations/federation-zones.ts';
 import { clustersIn, findClusterToFill } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
 import { CacheHandover } from './cache-handover.ts';
+import { observeHandlers } from './chain-observer.ts';
 import { ClusterObjects } from './cluster-objects.ts';
+import { CorefileLogRings } from './corefile-log-rings.ts';
 import { serveOn } from './drain.ts';
 import { type ServerFacts, ServerFindings } from './findings.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 import { FollowedNetworks } from './followed-networks.ts';
-import { ForeignDomains } from './foreign-domains.ts';
 import { type FrontEnd, logRefusals } from './front-end.ts';
-import { GroupEvents } from './group-events.ts';
 import {
   countCommonReaders,
   countReaders,
@@ -49,11 +49,11 @@ import { logLines } from './observe/query-events/dnsmasq-lines.ts';
 import type { QueryLine } from './observe/query-events/event-lines.ts';
 import { type LoggedRings, QueryLog } from './observe/query-events/query-log.ts';
 import { NO_CACHE, type Stats } from './observe/stats.ts';
-import { observeHandlers } from './observed-queries.ts';
 import type { ServerPlan } from './plan/server-plan.ts';
 import { PLUGIN_SERVICES } from './plugin-services/plugin-services.ts';
 import { judgeReadiness, judgeWithEtcd, noteFindings } from './readiness.ts';
 import { moveServer, type ServerState } from './state.ts';
+import { WrongClusterDomains } from './wrong-cluster-domain.ts';
 
 /** Milliseconds between checks of ports that another process serves. */
 const SERVED_CHECK_INTERVAL = 1_000;
@@ -90,11 +90,11 @@ export class Server {
   readonly #plan: ServerPlan;
   readonly #dependencies: ServerDependencies;
   readonly #engine: Engine;
-  readonly #foreignDomains: ForeignDomains;
+  readonly #foreignDomains: WrongClusterDomains;
   readonly #objects: ClusterObjects | undefined;
   readonly #events: QueryEventRings;
   /** Under a Corefile, groups have rings of their own. */
-  readonly #groupEvents: GroupEvents | undefined;
+  readonly #groupEvents: CorefileLogRings | undefined;
   readonly #queryLog: QueryLog;
   /** The query log of the latest plan. */
   #plannedLog: ServerPlan['queryLog'];
@@ -132,18 +132,18 @@ export class Server {
       ...(isLoggedByPlugins && { queryLog: this.#queryLines() }),
       ...(connect && { connect }),
     });
-    this.#foreignDomains = new ForeignDomains(clock);
+    this.#foreignDomains = new WrongClusterDomains(clock);
     this.#engine.table.observeCached((...entry) => this.#foreignDomains.observe(...entry));
     this.#objects = this.#makeObjects(plan);
     this.#events = new QueryEventRings(isLoggedByPlugins ? 0 : countReaders(plan));
     this.#groupEvents = isLoggedByPlugins
-      ? new GroupEvents(this.#events, (rings) => this.#logAbout(rings))
+      ? new CorefileLogRings(this.#events, (rings) => this.#logAbout(rings))
       : undefined;
-    this.findings = new ServerFindings(this.#factsOf(), clock, log);
+    this.findings = new ServerFindings(this.#createFacts(), clock, log);
     this.tap = new EventTap(() => [this.#events, ...(this.#groupEvents?.rings ?? [])], clock);
     const threadEntry = dependencies.queryLogEntry;
     const say = (lines: readonly QueryLine[]) =>
-      logLines(lines, this.#dependencies.log, this.#frontEnd.watching?.queryLog.fileOf);
+      logLines(lines, this.#dependencies.log, this.#frontEnd.watching?.queryLog.findHostsFile);
     this.#queryLog = new QueryLog(this.#events, { threadEntry, say, clock, log });
     const endpoints = listEndpoints(plan);
     const keepers = () => this.#engine.keepers;
@@ -448,7 +448,7 @@ export class Server {
     return new ClusterObjects(objects, this.#engine, cluster, this.#dependencies);
   }
 
-  #factsOf(): ServerFacts {
+  #createFacts(): ServerFacts {
     const server = this;
     return {
       foreignDomains: this.#foreignDomains,
@@ -588,8 +588,8 @@ export class Server {
       manifests: source?.status().manifests,
       addresses: this.#groups?.addresses.join(',') ?? '',
       udpReaders: this.#groups?.udp().readers.length ?? 0,
-      healthPort: this.#dependencies.http.portOf(HEALTH_PORT),
-      metricsPort: this.#dependencies.http.portOf(METRICS_PORT),
+      healthPort: this.#dependencies.http.findPort(HEALTH_PORT),
+      metricsPort: this.#dependencies.http.findPort(METRICS_PORT),
     });
   }
 }

@@ -22,7 +22,7 @@ const NO_OCTETS = Buffer.alloc(0);
 
 /** A hash to update with the contents of a file. */
 export const createDigest = (): Hash => createHash('sha256');
-export const digestOf = (hash: Hash): string => hash.digest('base64');
+export const finishDigest = (hash: Hash): string => hash.digest('base64');
 
 export class FileReader {
   readonly #digestsOnly: boolean;
@@ -67,7 +67,7 @@ export class FileReader {
 async function readContent(path: string): Promise<FileReading> {
   try {
     const octets = await readFile(path);
-    const digest = digestOf(createDigest().update(octets));
+    const digest = finishDigest(createDigest().update(octets));
     return { kind: 'content', digest, size: octets.length, octets };
   } catch (error) {
     return unreadable(error);
@@ -83,7 +83,7 @@ async function readDigest(path: string): Promise<FileReading> {
     let size = 0;
     for (;;) {
       const { bytesRead } = await file.read(piece);
-      if (bytesRead === 0) return { kind: 'content', digest: digestOf(hash), size, octets: NO_OCTETS };
+      if (bytesRead === 0) return { kind: 'content', digest: finishDigest(hash), size, octets: NO_OCTETS };
       hash.update(piece.subarray(0, bytesRead));
       size += bytesRead;
     }

@@ -9,7 +9,7 @@ interface Branch {
   leaf?: ChartValue;
 }
 
-function treeOf(values: readonly ChartValue[]): Branch {
+function makeTree(values: readonly ChartValue[]): Branch {
   const root: Branch = { branches: new Map() };
   for (const value of values) {
     let branch = root;
@@ -26,7 +26,7 @@ function treeOf(values: readonly ChartValue[]): Branch {
 /** values.yaml, with the text of each value before it. */
 export function valuesFile(): string {
   const lines = ['# Made from scripts/generate/chart/values.ts by `npm run docs`.'];
-  writeBranch(treeOf(CHART_VALUES), '', lines);
+  writeBranch(makeTree(CHART_VALUES), '', lines);
   return `${lines.join('\n')}\n`;
 }
 
@@ -49,14 +49,14 @@ export function schemaFile(): string {
   const schema = {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Values of the chart portolan',
-    ...schemaOf(treeOf(CHART_VALUES)),
+    ...makeSchema(makeTree(CHART_VALUES)),
   };
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-function schemaOf({ branches, leaf }: Branch): ValueSchema {
+function makeSchema({ branches, leaf }: Branch): ValueSchema {
   if (leaf !== undefined) return { description: leaf.text, ...leaf.schema };
-  const properties = Object.fromEntries([...branches].map(([name, branch]) => [name, schemaOf(branch)]));
+  const properties = Object.fromEntries([...branches].map(([name, branch]) => [name, makeSchema(branch)]));
   return { type: 'object', additionalProperties: false, properties };
 }
 

@@ -27,7 +27,7 @@ const stringMap: ValueSchema = {
   type: 'object',
   additionalProperties: { type: ['string', 'boolean', 'number'] },
 };
-const oneOf = (...choices: readonly string[]): ValueSchema => ({ type: 'string', enum: choices });
+const makeEnumSchema = (...choices: readonly string[]): ValueSchema => ({ type: 'string', enum: choices });
 const scalar: ValueSchema = { type: ['string', 'number', 'boolean'] };
 const countOrShare: ValueSchema = { type: ['integer', 'string'] };
 const port: ValueSchema = { type: 'integer', minimum: 1, maximum: 65535 };
@@ -52,7 +52,7 @@ const SERVERS: ValueSchema = {
           additionalProperties: false,
           properties: {
             zone: text,
-            scheme: oneOf('', 'dns://', 'tls://', 'https://', 'grpc://'),
+            scheme: makeEnumSchema('', 'dns://', 'tls://', 'https://', 'grpc://'),
             use_tcp: flag,
           },
         },
@@ -113,11 +113,11 @@ const value = (key: string, schema: ValueSchema, fallback: unknown, words: strin
 const MAIN: readonly ChartValue[] = [
   value(
     'program',
-    oneOf('coredns', 'serve'),
+    makeEnumSchema('coredns', 'serve'),
     'coredns',
     'coredns: a Corefile, made of servers; serve: the flags of portolan serve, and the ConfigMap kube-dns',
   ),
-  value('kind', oneOf('Deployment', 'DaemonSet'), 'Deployment', 'Workload of the servers'),
+  value('kind', makeEnumSchema('Deployment', 'DaemonSet'), 'Deployment', 'Workload of the servers'),
   value('clusterDomain', text, 'cluster.local', 'Zone of the cluster, clusterDomain of the kubelets'),
   value('extraArgs', texts, [], 'Further flags of the program'),
   value('nameOverride', text, '', 'Replaces the name of the chart in names of objects'),
@@ -140,7 +140,12 @@ const MAIN: readonly ChartValue[] = [
   value('image.repository', text, 'portolan', 'Repository'),
   value('image.tag', text, '', 'Tag; the version of the chart if empty'),
   value('image.digest', text, '', 'Digest, which counts before the tag'),
-  value('image.pullPolicy', oneOf('Always', 'IfNotPresent', 'Never'), 'IfNotPresent', 'When nodes pull it'),
+  value(
+    'image.pullPolicy',
+    makeEnumSchema('Always', 'IfNotPresent', 'Never'),
+    'IfNotPresent',
+    'When nodes pull it',
+  ),
   value('image.pullSecrets', list, [], 'Names of secrets for the registry'),
 ];
 
@@ -157,7 +162,12 @@ const CONFIGURATION: readonly ChartValue[] = [
 ];
 
 const NETWORK: readonly ChartValue[] = [
-  value('serviceType', oneOf('ClusterIP', 'NodePort', 'LoadBalancer'), 'ClusterIP', 'Type of the Service'),
+  value(
+    'serviceType',
+    makeEnumSchema('ClusterIP', 'NodePort', 'LoadBalancer'),
+    'ClusterIP',
+    'Type of the Service',
+  ),
   value(
     'service.create',
     flag,

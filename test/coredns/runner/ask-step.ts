@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectByTls } from 'node:tls';
 import { FrameParser, frame } from '@portolan/dns/frames.ts';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
-import { classOf, typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseClass, parseType } from '@portolan/dns/mnemonics.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Edns, type Message, OPCODE, TYPE } from '@portolan/dns/types.ts';
 import { describeRecord, describeReply } from '@portolan/ops/compare/described-reply.ts';
@@ -45,7 +45,7 @@ export async function askQuestion(step: AskStep, id: number, asking: Asking): Pr
     }
     return await askRepeatedly(step, id, packet, { channel, wait });
   } catch (error) {
-    return failureOf(error);
+    return toFailedStep(error);
   } finally {
     channel?.close();
   }
@@ -64,12 +64,12 @@ async function askRepeatedly(
   }
   const [first = {}] = results;
   const other = results.findLastIndex((result) => !isSameReply(first, result));
-  if (step.collect === true) return { rcode: first['rcode'], firsts: firstsOf(results) };
+  if (step.collect === true) return { rcode: first['rcode'], firsts: listFirstRecords(results) };
   return other > 0 ? { ...results[other], differs: other } : first;
 }
 
 /** Each record that came first, once: a second may have passed between two answers, so TTLs may differ by 1. */
-function firstsOf(results: readonly StepResult[]): readonly string[] {
+function listFirstRecords(results: readonly StepResult[]): readonly string[] {
   const distinct: string[] = [];
   for (const { answer } of results) {
     const [first] = Array.isArray(answer) ? answer.map(String) : [];
@@ -111,8 +111,8 @@ function makeMessage(step: AskStep, id: number): Message {
       : [
           {
             name: parseName(name),
-            type: typeOf(step.type ?? 'A') ?? TYPE.A,
-            class: classOf(step.class ?? 'IN') ?? CLASS.IN,
+            type: parseType(step.type ?? 'A') ?? TYPE.A,
+            class: parseClass(step.class ?? 'IN') ?? CLASS.IN,
           },
         ];
   return {
@@ -163,7 +163,7 @@ class ClosedError extends Error {
   override readonly name = 'ClosedError';
 }
 
-function failureOf(error: unknown): StepResult {
+function toFailedStep(error: unknown): StepResult {
   if (error instanceof TimeoutError) return { timeout: true };
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ECONNREFUSED') return { error: 'refused' };
@@ -207,7 +207,7 @@ class Inbox {
 }
 
 /** The address that a client of a case sends from. */
-function sourceOf({ from, to = '127.0.0.1' }: AskStep): string | undefined {
+function findSourceAddress({ from, to = '127.0.0.1' }: AskStep): string | undefined {
   if (from !== undefined) return from;
   if (to.includes(':')) return '::1';
   return to.startsWith('127.') ? '127.0.0.1' : undefined;
@@ -219,7 +219,7 @@ async function openDatagrams(step: AskStep, { port, onClientPort }: Asking): Pro
   const inbox = new Inbox();
   socket.on('message', (message) => inbox.add(message));
   socket.on('error', (error) => inbox.fail(error));
-  await new Promise<void>((resolve) => socket.bind({ port: 0, address: sourceOf(step) }, resolve));
+  await new Promise<void>((resolve) => socket.bind({ port: 0, address: findSourceAddress(step) }, resolve));
   onClientPort(socket.address().port);
   await new Promise<void>((resolve) => socket.connect(port, to, () => resolve()));
   return {
@@ -232,7 +232,7 @@ async function openDatagrams(step: AskStep, { port, onClientPort }: Asking): Pro
 
 async function openStream(step: AskStep, { port, onClientPort }: Asking): Promise<Channel> {
   const host = step.to ?? '127.0.0.1';
-  const localAddress = sourceOf(step);
+  const localAddress = findSourceAddress(step);
   const where = { host, port, ...(localAddress !== undefined && { localAddress }) };
   const socket: Socket =
     step.tls === true ? connectByTls({ ...where, rejectUnauthorized: false }) : connect(where);

@@ -42,7 +42,7 @@ export class CaseCluster {
 function readObjects(text: string): readonly KubernetesObject[] {
   // What the recordings were made with.
   const objects = parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject | null);
-  return objects.filter((object) => object !== null).flatMap((object) => [object, ...slicesOf(object)]);
+  return objects.filter((object) => object !== null).flatMap((object) => [object, ...makeSlices(object)]);
 }
 
 interface RecordedAddress {
@@ -59,7 +59,7 @@ interface RecordedSubset {
 }
 
 /** The EndpointSlices that a cluster makes beside Endpoints. */
-function slicesOf({ kind, metadata, ...object }: KubernetesObject): readonly KubernetesObject[] {
+function makeSlices({ kind, metadata, ...object }: KubernetesObject): readonly KubernetesObject[] {
   if (kind !== 'Endpoints') return [];
   const subsets = (object['subsets'] ?? []) as readonly RecordedSubset[]; // By the schema of Endpoints.
   return subsets.map(({ addresses = [], notReadyAddresses = [], ports = [] }, index) => ({
@@ -71,12 +71,12 @@ function slicesOf({ kind, metadata, ...object }: KubernetesObject): readonly Kub
       labels: { ...(metadata['labels'] ?? {}), 'kubernetes.io/service-name': metadata.name },
     },
     addressType: [...addresses, ...notReadyAddresses].some(({ ip }) => ip.includes(':')) ? 'IPv6' : 'IPv4',
-    endpoints: [...endpointsOf(addresses, true), ...endpointsOf(notReadyAddresses, false)],
+    endpoints: [...makeEndpoints(addresses, true), ...makeEndpoints(notReadyAddresses, false)],
     ports: ports.map(({ name = '', port, protocol = 'TCP' }) => ({ name, port, protocol })),
   }));
 }
 
-function endpointsOf(addresses: readonly RecordedAddress[], ready: boolean): readonly object[] {
+function makeEndpoints(addresses: readonly RecordedAddress[], ready: boolean): readonly object[] {
   return addresses.map(({ ip, ...rest }) => ({ addresses: [ip], ...rest, conditions: { ready } }));
 }
 

@@ -8,7 +8,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { FrameParser, frame } from '@portolan/dns/frames.ts';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
-import { className, opcodeName, rcodeOf, typeName } from '@portolan/dns/mnemonics.ts';
+import { className, opcodeName, parseRcode, typeName } from '@portolan/dns/mnemonics.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { describeOption } from '@portolan/ops/compare/described-reply.ts';
@@ -164,7 +164,7 @@ function makeReply(query: Message, found: UpstreamRule | undefined): Message {
 }
 
 function rcodeFor(rule: UpstreamRule | undefined): number {
-  return rule === undefined ? RCODE.REFUSED : (rcodeOf(rule.rcode ?? 'NOERROR') ?? RCODE.SERVFAIL);
+  return rule === undefined ? RCODE.REFUSED : (parseRcode(rule.rcode ?? 'NOERROR') ?? RCODE.SERVFAIL);
 }
 
 const FLAGS = [

@@ -2,7 +2,7 @@
  * Compares the manifests of a checkout with those that Portolan's images are started by.
  */
 import { parseAllDocuments } from 'yaml';
-import { type OriginalContainer, podSpecOf, readOriginal } from '../original.ts';
+import { findPodSpec, type OriginalContainer, readOriginal } from '../original.ts';
 import type { Checkout } from './checkout.ts';
 import type { Difference } from './difference.ts';
 
@@ -62,17 +62,17 @@ export function compareManifests(flag: string, checkout: Checkout): readonly Dif
     const known = readOriginal(ours).spec.containers;
     return known.flatMap((container) => {
       const original = theirs.find(({ name }) => name === container.name);
-      if (original === undefined) return [differenceOf(ours, container.name, 'the container is gone', '')];
+      if (original === undefined) return [makeDifference(ours, container.name, 'the container is gone', '')];
       return FIELDS.flatMap((field) => {
-        const now = fieldOf(original, field);
-        const then = fieldOf(container, field);
-        return now === then ? [] : [differenceOf(ours, `${container.name}.${field}`, now, then)];
+        const now = formatField(original, field);
+        const then = formatField(container, field);
+        return now === then ? [] : [makeDifference(ours, `${container.name}.${field}`, now, then)];
       });
     });
   });
 }
 
-const differenceOf = (original: string, name: string, now: string, then: string): Difference => ({
+const makeDifference = (original: string, name: string, now: string, then: string): Difference => ({
   original,
   subject: 'manifest',
   name,
@@ -88,11 +88,11 @@ function containersIn(text: string): readonly OriginalContainer[] {
   const [workload] = manifests
     .filter((manifest) => manifest.includes('containers:'))
     .flatMap((manifest) => parseAllDocuments(manifest).map((document): unknown => document.toJS()))
-    .flatMap((object) => podSpecOf(object) ?? []);
+    .flatMap((object) => findPodSpec(object) ?? []);
   return workload?.containers ?? [];
 }
 
-function fieldOf(container: OriginalContainer, field: (typeof FIELDS)[number]): string {
+function formatField(container: OriginalContainer, field: (typeof FIELDS)[number]): string {
   switch (field) {
     case 'limits':
       return normalise(container.resources?.limits ?? {});

@@ -3,7 +3,14 @@
  */
 import type { Checkout } from './checkout.ts';
 import { type Difference, missingFrom } from './difference.ts';
-import { constantsOf, directiveWordsOf, flagsOf, metricsOf, pluginListOf, variablesOf } from './go-source.ts';
+import {
+  findVariables,
+  listMetrics,
+  parseConstants,
+  parseDirectiveWords,
+  parseFlags,
+  parsePluginList,
+} from './go-source.ts';
 import type { OurTables } from './ours.ts';
 
 function compareFlags(
@@ -13,8 +20,8 @@ function compareFlags(
   folders: readonly string[],
 ): readonly Difference[] {
   const texts = folders.flatMap((folder) => checkout.readGo(folder));
-  const constants = constantsOf(texts);
-  const theirs = texts.flatMap((text) => flagsOf(text, constants));
+  const constants = parseConstants(texts);
+  const theirs = texts.flatMap((text) => parseFlags(text, constants));
   if (theirs.length === 0) throw new Error(`no flags of ${command} found in ${folders.join(', ')}`);
   return missingFrom(flags.get(command) ?? new Set(), theirs, (name) => ({
     original: command,
@@ -25,7 +32,7 @@ function compareFlags(
 }
 
 export function compareCoreDns(checkout: Checkout, ours: OurTables): readonly Difference[] {
-  const list = pluginListOf(checkout.read('plugin.cfg'));
+  const list = parsePluginList(checkout.read('plugin.cfg'));
   const folders = list.filter(([name]) => ours.directives.has(name));
   return [
     ...compareFlags(checkout, ours, 'coredns', ['coremain']),
@@ -72,7 +79,7 @@ function compareDirective(
   plugin: string,
   folder: string,
 ): readonly Difference[] {
-  const theirs = checkout.readGo(folder).flatMap(directiveWordsOf);
+  const theirs = checkout.readGo(folder).flatMap(parseDirectiveWords);
   return missingFrom(directives.get(plugin) ?? new Set(), theirs, (word) => ({
     original: 'coredns',
     subject: 'directive',
@@ -89,8 +96,8 @@ function compareMetrics(
 ): readonly Difference[] {
   const theirs = folders.flatMap((folder) => {
     const texts = checkout.readGo(folder);
-    const constants = constantsOf(texts);
-    return texts.flatMap((text) => metricsOf(text, constants));
+    const constants = parseConstants(texts);
+    return texts.flatMap((text) => listMetrics(text, constants));
   });
   return missingFrom(metrics, theirs, (name) => ({
     original,
@@ -112,7 +119,7 @@ export function compareKubeDns(checkout: Checkout, ours: OurTables): readonly Di
 
 export function compareNodeCache(checkout: Checkout, ours: OurTables): readonly Difference[] {
   const texts = checkout.readGo('cmd/node-cache/app');
-  const theirs = new Set(texts.flatMap(variablesOf));
+  const theirs = new Set(texts.flatMap(findVariables));
   return [
     ...compareFlags(checkout, ours, 'node-cache', ['cmd/node-cache']),
     ...missingFrom(ours.variables, theirs, (name) => ({

@@ -12,7 +12,8 @@ export interface Difference {
 }
 
 /** By which a known difference is found. */
-export const keyOf = ({ original, subject, name }: Difference): string => `${original} ${subject} ${name}`;
+export const toDifferenceKey = ({ original, subject, name }: Difference): string =>
+  `${original} ${subject} ${name}`;
 
 /** What `theirs` has and `ours` does not. */
 export function missingFrom(

@@ -5,19 +5,19 @@ import { readFileSync } from 'node:fs';
 import { pluginOrder } from '@portolan/frontends/coredns/settings/plugin-order.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { describe, expect, it } from 'vitest';
-import { constantsOf, flagsOf, metricsOf } from './go-source.ts';
+import { listMetrics, parseConstants, parseFlags } from './go-source.ts';
 import { KNOWN_DIFFERENCES } from './known-differences.ts';
 import { main } from './main.ts';
 
 type Files = Readonly<Record<string, string>>;
 
 const ORDER = pluginOrder('1.14').filter((name) => name !== 'portolan');
-const listOf = (names: readonly string[]) => names.map((name) => `${name}:${name}`).join('\n');
+const makePluginList = (names: readonly string[]) => names.map((name) => `${name}:${name}`).join('\n');
 const RUN =
   'const serverType = "dns"\nflag.StringVar(&conf, "conf", "", "x")\nflag.StringVar(&p, serverType+".port", "53", "x")\n';
 const SETUP = 'func parse(c *caddy.Controller) {\n\tswitch c.Val() {\n\tcase "lameduck":\n\t}\n}\n';
 const COREDNS: Files = {
-  'plugin.cfg': `# a comment: not a plugin\n${listOf(ORDER)}\n`,
+  'plugin.cfg': `# a comment: not a plugin\n${makePluginList(ORDER)}\n`,
   'coremain/run.go': RUN,
   'plugin/health/setup.go': SETUP,
   'plugin/health/setup_test.go': SETUP.replace('lameduck', 'only_in_a_test'),
@@ -50,15 +50,19 @@ describe('npm run originals', () => {
       { 'coremain/run.go': `${RUN}flag.Bool("new-flag", false, "x")\n` },
       'flag of the original that we refuse: -new-flag',
     ],
-    ['a plugin', { 'plugin.cfg': listOf([...ORDER, 'novel']) }, 'plugin that our order does not have: novel'],
+    [
+      'a plugin',
+      { 'plugin.cfg': makePluginList([...ORDER, 'novel']) },
+      'plugin that our order does not have: novel',
+    ],
     [
       'a plugin less',
-      { 'plugin.cfg': listOf(ORDER.slice(1)) },
+      { 'plugin.cfg': makePluginList(ORDER.slice(1)) },
       `plugin of our order that the original no longer has: ${ORDER[0]}`,
     ],
     [
       'another order',
-      { 'plugin.cfg': listOf([...ORDER.slice(1), ORDER[0] ?? '']) },
+      { 'plugin.cfg': makePluginList([...ORDER.slice(1), ORDER[0] ?? '']) },
       `order of plugins: the original has ${ORDER[1]} where we have ${ORDER[0]}`,
     ],
     [
@@ -129,14 +133,14 @@ describe('npm run originals', () => {
 describe('sources in Go', () => {
   it('have flags in three forms', () => {
     const text = `fs.Var(someVar{&s.X}, "first",\n "x")\nfs.DurationVar(&s.Y, "second", s.Y,\n"x")\nflag.Bool("third", false, "x")`;
-    expect(flagsOf(text, new Map()).toSorted()).toEqual(['first', 'second', 'third']);
+    expect(parseFlags(text, new Map()).toSorted()).toEqual(['first', 'second', 'third']);
   });
 
   it('have names that are put together; those known only at run time are left out', () => {
-    const constants = constantsOf(['const subsystem = "forward"']);
+    const constants = parseConstants(['const subsystem = "forward"']);
     const metric = (subsystem: string) =>
       `prometheus.CounterOpts{\nNamespace: plugin.Namespace,\nSubsystem: ${subsystem},\nName: "a_total",\n}`;
-    expect(metricsOf(metric('subsystem'), constants)).toEqual(['coredns_forward_a_total']);
-    expect(metricsOf(metric('given'), constants)).toEqual([]);
+    expect(listMetrics(metric('subsystem'), constants)).toEqual(['coredns_forward_a_total']);
+    expect(listMetrics(metric('given'), constants)).toEqual([]);
   });
 });

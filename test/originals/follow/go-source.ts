@@ -18,13 +18,13 @@ const METRIC_PART = /(Namespace|Subsystem|Name):\s*(?:"([^"]*)"|([\w.]+))/g;
 /** The namespace of all metrics of CoreDNS, in a package that each file imports. */
 const IMPORTED: Constants = new Map([['plugin.Namespace', 'coredns']]);
 
-export function constantsOf(texts: readonly string[]): Constants {
+export function parseConstants(texts: readonly string[]): Constants {
   const all = texts.flatMap((text) => [...text.matchAll(CONSTANT)]);
   return new Map([...IMPORTED, ...all.map(([, name = '', value = '']) => [name, value] as const)]);
 }
 
 /** Names without dashes. */
-export function flagsOf(text: string, constants: Constants): readonly string[] {
+export function parseFlags(text: string, constants: Constants): readonly string[] {
   const found = [BOUND_FLAG, FREE_FLAG].flatMap((pattern) => [...text.matchAll(pattern)]);
   return found.flatMap(([, sum, name = '']) => {
     if (sum === undefined) return [name];
@@ -34,12 +34,12 @@ export function flagsOf(text: string, constants: Constants): readonly string[] {
 }
 
 /** `__PILLAR__LOCAL__DNS__` */
-export function variablesOf(text: string): readonly string[] {
+export function findVariables(text: string): readonly string[] {
   return [...text.matchAll(/"(__[A-Z_]+__)"/g)].map(([, name = '']) => name);
 }
 
 /** The words of `case` where a directive is read. */
-export function directiveWordsOf(text: string): readonly string[] {
+export function parseDirectiveWords(text: string): readonly string[] {
   if (!text.includes('caddy.Controller')) return [];
   return [...text.matchAll(/^\s*case ("[^:]*"):/gm)]
     .flatMap(([, words = '']) => words.split(','))
@@ -48,7 +48,7 @@ export function directiveWordsOf(text: string): readonly string[] {
 }
 
 /** Whole names, as they are scraped. */
-export function metricsOf(text: string, constants: Constants): readonly string[] {
+export function listMetrics(text: string, constants: Constants): readonly string[] {
   return [...text.matchAll(METRIC)].flatMap(([, body = '']) => {
     const parts = new Map(
       [...body.matchAll(METRIC_PART)].map(([, part = '', literal, name = '']) => [
@@ -64,6 +64,6 @@ export function metricsOf(text: string, constants: Constants): readonly string[]
 }
 
 /** Plugins in order, with their folders: `prometheus:metrics`. */
-export function pluginListOf(text: string): readonly (readonly [name: string, folder: string])[] {
+export function parsePluginList(text: string): readonly (readonly [name: string, folder: string])[] {
   return [...text.matchAll(/^([\w-]+):(\S+)$/gm)].map(([, name = '', folder = '']) => [name, folder]);
 }

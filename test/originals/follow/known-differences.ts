@@ -8,13 +8,13 @@ const WITHOUT_EFFECT = 'read with a warning: it has no effect in CoreDNS either'
 const NOT_SERVED = 'HTTP/3 and QUIC are refused, with what to write instead';
 const NOT_BUILT = 'not built: docs/how-to/coming-from-coredns.md';
 
-function whyOf(id: DeviationId): string {
+function findReason(id: DeviationId): string {
   return DEVIATIONS.find((row) => row.id === id)?.why ?? '';
 }
 
 export const KNOWN_DIFFERENCES: ReadonlyMap<string, string> = new Map([
   ['coredns flag windows-service', 'Portolan runs on Linux'],
-  ['coredns plugin portolan', whyOf('own-directives')],
+  ['coredns plugin portolan', findReason('own-directives')],
   ['coredns directive kubernetes.multicluster', NOT_BUILT],
   ['coredns directive kubernetes.zonal', NOT_BUILT],
   ['coredns directive tsig.algorithm', 'a word of key files, which are read as in CoreDNS'],

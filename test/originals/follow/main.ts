@@ -6,7 +6,7 @@ import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { Checkout } from './checkout.ts';
 import { compareManifests, FOLLOWED } from './compare-manifests.ts';
 import { compareAutoscaler, compareCoreDns, compareKubeDns, compareNodeCache } from './compare-sources.ts';
-import { type Difference, keyOf } from './difference.ts';
+import { type Difference, toDifferenceKey } from './difference.ts';
 import { KNOWN_DIFFERENCES } from './known-differences.ts';
 import { type OurTables, readOurTables } from './ours.ts';
 
@@ -37,7 +37,7 @@ export function main(words: readonly string[], root: string, print: (line: strin
     const found = checkouts.flatMap(
       ([flag, folder]) => COMPARISONS.get(flag)?.(new Checkout(folder), ours) ?? [],
     );
-    return report(new Map(found.map((difference) => [keyOf(difference), difference])), all, print);
+    return report(new Map(found.map((difference) => [toDifferenceKey(difference), difference])), all, print);
   } catch (error) {
     print(`originals: ${describeError(error)}\n${USAGE}`);
     return 2;

@@ -13,7 +13,7 @@ import { AUTOSCALER_FLAGS } from '@portolan/server/settings/autoscaler/autoscale
 import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 import { KLOG_FLAGS } from '@portolan/server/settings/flags/klog-flags.ts';
 import { SIDECAR_FLAGS } from '@portolan/server/settings/sidecar/sidecar-flags.ts';
-import { variablesOf } from './go-source.ts';
+import { findVariables } from './go-source.ts';
 
 /** Names, some of which may be patterns. */
 export interface Names {
@@ -31,22 +31,22 @@ export interface OurTables {
   readonly metrics: Names;
 }
 
-const namesOf = (flags: readonly Flag[]): ReadonlySet<string> =>
+const listFlagNames = (flags: readonly Flag[]): ReadonlySet<string> =>
   new Set([...flags.map(({ name }) => name), ...KLOG_FLAGS.keys()]);
 
 export function readOurTables(root: string): OurTables {
   const sources = readSources(join(root, 'packages'));
   return {
     flags: new Map([
-      ['coredns', namesOf(COREDNS_FLAGS)],
-      ['kube-dns', namesOf([...KUBE_DNS_FLAGS, ...FURTHER_FLAGS])],
-      ['dnsmasq-nanny', namesOf(NANNY_FLAGS)],
-      ['sidecar', namesOf(SIDECAR_FLAGS)],
-      ['node-cache', namesOf(NODE_CACHE_FLAGS)],
-      ['autoscaler', namesOf(AUTOSCALER_FLAGS)],
+      ['coredns', listFlagNames(COREDNS_FLAGS)],
+      ['kube-dns', listFlagNames([...KUBE_DNS_FLAGS, ...FURTHER_FLAGS])],
+      ['dnsmasq-nanny', listFlagNames(NANNY_FLAGS)],
+      ['sidecar', listFlagNames(SIDECAR_FLAGS)],
+      ['node-cache', listFlagNames(NODE_CACHE_FLAGS)],
+      ['autoscaler', listFlagNames(AUTOSCALER_FLAGS)],
     ]),
     variables: new Set(
-      variablesOf(
+      findVariables(
         readFileSync(
           join(root, 'packages/frontends/src/node-cache/settings/render-corefile.ts'),
           'utf8',
@@ -57,12 +57,12 @@ export function readOurTables(root: string): OurTables {
     directives: new Map(
       COREFILE_PLUGINS.map(({ name, syntax }) => [name, new Set(syntax.join(' ').match(/[a-z]\w*/g))]),
     ),
-    metrics: metricNamesOf(sources),
+    metrics: findMetricNames(sources),
   };
 }
 
 /** Of literal texts, also of those with values in them: `coredns_acl_${what}_requests_total`. */
-function metricNamesOf(sources: readonly string[]): Names {
+function findMetricNames(sources: readonly string[]): Names {
   const found = new Set(sources.flatMap((text) => text.match(/\bcoredns_(?:\w|\$\{\w+\})+/g) ?? []));
   const patterns = [...found]
     // Of one plugin, with something fixed behind: others would hide what is new.

@@ -10,7 +10,7 @@ import { parseName } from '@portolan/dns/name.ts';
 import type { RecordData } from '@portolan/dns/types.ts';
 import { ask, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { onTestFinished } from 'vitest';
-import { readThreadTimes, sumOf } from '../../../bench/processor-time.ts';
+import { readThreadTimes, sumTimes } from '../../../bench/processor-time.ts';
 import { ZoneUpstream } from '../../resolver/zone-upstream.ts';
 import { type Role, type RunningRole, startRole } from '../../support/roles.ts';
 
@@ -18,10 +18,10 @@ type Asking = readonly [name: string, type: 'A' | 'TXT' | 'SRV'];
 
 const list = <Item>(length: number, make: (index: number) => Item): readonly Item[] =>
   Array.from({ length }, (_, index) => make(index));
-const addressOf = (index: number) => `10.0.${index >> 8}.${index & 255}`;
+const toAddress = (index: number) => `10.0.${index >> 8}.${index & 255}`;
 
 const NAMES: Readonly<Record<string, readonly RecordData[]>> = {
-  'addresses.test. A': list(4000, (index) => ({ kind: 'A', address: addressOf(index) })),
+  'addresses.test. A': list(4000, (index) => ({ kind: 'A', address: toAddress(index) })),
   'texts.test. TXT': list(230, (index) => ({ kind: 'TXT', strings: [Buffer.alloc(255, index)] })),
   'targets.test. SRV': list(2500, (index) => ({
     kind: 'SRV',
@@ -39,7 +39,7 @@ const QUESTIONS: readonly Asking[] = [
 const FILE_QUESTION: Asking = ['many.zone.test', 'A'];
 const ZONE = [
   '$ORIGIN zone.test.\n@ 3600 IN SOA ns hostmaster 1 7200 3600 1209600 3600\n@ 3600 IN NS ns\nns IN A 192.0.2.1\n',
-  ...list(1000, (index) => `many 300 IN A ${addressOf(index)}\n`),
+  ...list(1000, (index) => `many 300 IN A ${toAddress(index)}\n`),
 ].join('');
 
 /** Asked before the measurement, since code is slow at first, and asked in it. */
@@ -61,15 +61,15 @@ export async function askDearly(role: Role): Promise<Record<string, number>> {
     if (answers.length < 230) throw new Error(`answers missing: ${answers.length}`);
     // From now on it is cached for both transports.
     await ask(running, ...question);
-    costs.udp = Math.max(costs.udp, await costOf(running, () => askByUdp(running, question)));
-    costs.tcp = Math.max(costs.tcp, await costOf(running, () => askByTcp(running, question), WARM_TCP));
+    costs.udp = Math.max(costs.udp, await measureCost(running, () => askByUdp(running, question)));
+    costs.tcp = Math.max(costs.tcp, await measureCost(running, () => askByTcp(running, question), WARM_TCP));
   }
-  costs.file = await costOf(running, () => askByUdp(running, FILE_QUESTION));
+  costs.file = await measureCost(running, () => askByUdp(running, FILE_QUESTION));
   return costs;
 }
 
 /** Microseconds of the server's processor time for one question. */
-async function costOf(
+async function measureCost(
   { program }: RunningRole,
   open: () => Promise<{ ask(): Promise<unknown>; close(): void }>,
   warm = WARM,
@@ -79,9 +79,9 @@ async function costOf(
   for (let count = 0; count < warm; count += 1) await client.ask();
   const costs: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const before = sumOf(readThreadTimes(pid));
+    const before = sumTimes(readThreadTimes(pid));
     for (let count = 0; count < COUNT; count += 1) await client.ask();
-    costs.push((sumOf(readThreadTimes(pid)) - before) / COUNT);
+    costs.push((sumTimes(readThreadTimes(pid)) - before) / COUNT);
   }
   client.close();
   return Math.min(...costs);

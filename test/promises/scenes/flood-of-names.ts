@@ -32,7 +32,7 @@ export async function floodWith(role: Role, type: FloodPlan['type']): Promise<Re
   const asked = flood.asked.slice(length);
   await flood.stop();
   await upstream.stop();
-  return { behind: medianOf(asked.map(({ behind }) => behind)), inTime: shareInTime(asked) };
+  return { behind: computeMedian(asked.map(({ behind }) => behind)), inTime: shareInTime(asked) };
 }
 
 /** In percent. One late answer says nothing where a busy machine lets few questions pass. */
@@ -41,6 +41,6 @@ function shareInTime(asked: readonly AskedBeside[]): number {
   return 100 * (1 - Math.max(0, late - 1) / Math.max(1, asked.length));
 }
 
-function medianOf(numbers: readonly number[]): number {
+function computeMedian(numbers: readonly number[]): number {
   return numbers.toSorted((one, other) => one - other)[numbers.length >> 1] ?? Number.POSITIVE_INFINITY;
 }

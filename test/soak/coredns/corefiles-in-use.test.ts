@@ -51,7 +51,7 @@ function listShapes(): readonly RecordedCase[] {
     });
 }
 
-function problemsOf(spec: RecordedCase): readonly string[] {
+function readProblems(spec: RecordedCase): readonly string[] {
   const reading = readRecorded({ ...spec, corefile: spec.corefile ?? '' });
   return reading.kind === 'bad' ? reading.problems.map(({ message }) => message) : [];
 }
@@ -61,7 +61,7 @@ describe('a whole Corefile', () => {
   it('is one of 45', () => expect(specs).toHaveLength(45));
 
   it.each(specs.map((spec) => [spec.name, spec] as const))('%s is accepted', (name, spec) =>
-    expect(problemsOf(spec)).toEqual(REFUSED[name] ?? []),
+    expect(readProblems(spec)).toEqual(REFUSED[name] ?? []),
   );
 
   it('is a case that is run, unless it is refused', () => {
@@ -83,7 +83,7 @@ describe('a common shape', () => {
   it('is one of 30', () => expect(specs).toHaveLength(30));
 
   it.concurrent.each(specs.map((spec) => [spec.name, spec] as const))('%s starts', async (_, spec) => {
-    expect(problemsOf(spec)).toEqual([]);
+    expect(readProblems(spec)).toEqual([]);
     const { start } = await runCase({ ...spec, steps: [] }, cluster);
     expect(start).toEqual({ ok: true });
   });

@@ -6,7 +6,7 @@ const OF = 'k8s_app="kube-dns"';
 const rate = (family: string, by: string, more = '') => `sum(rate(${family}{${OF}${more}}[5m])) by (${by})`;
 const quantile = (share: number, family: string, by: string) =>
   `histogram_quantile(${share}, ${rate(`${family}_bucket`, `${by}, le`)})`;
-const shareOf = (family: string) =>
+const makeShareExpression = (family: string) =>
   `sum(rate(${family}{${OF},rcode="SERVFAIL"}[5m])) / sum(rate(${family}{${OF}}[5m]))`;
 
 /** Those that show something while queries are answered from the cluster, the cache and upstream. */
@@ -49,7 +49,7 @@ export const SHOWN_OF_CHANGES = [
 export const ALERTS: readonly string[] = [
   `absent(up{${OF}} == 1)`,
   `${quantile(0.99, 'coredns_dns_request_duration_seconds', 'server, zone')} > 4`,
-  `${shareOf('coredns_dns_responses_total')} > 0.01`,
+  `${makeShareExpression('coredns_dns_responses_total')} > 0.01`,
 ];
 
 /** Those that have one when no upstream server answers, by the names of today and of 1.10. */
@@ -57,5 +57,5 @@ export const ALERTS_WITHOUT_UPSTREAM: readonly string[] = [
   `sum(rate(coredns_proxy_healthcheck_failures_total{${OF}}[5m])) by (to) > 0`,
   `sum(rate(coredns_forward_healthcheck_failures_total{${OF}}[5m])) by (to) > 0`,
   `sum(rate(coredns_forward_healthcheck_broken_total{${OF}}[5m])) > 0`,
-  `${shareOf('coredns_dns_responses_total')} > 0.03`,
+  `${makeShareExpression('coredns_dns_responses_total')} > 0.03`,
 ];

@@ -4,12 +4,12 @@
  *
  * A reader does not call handlers, so the test also fails if a handler acts on a question that it does not declare.
  */
-import { planOf } from '@portolan/frontends/coredns/settings/testing/plan-of.ts';
+import { compilePlan } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
 import { ApiServerDouble } from '../../api-server/api-server.ts';
-import { contentOf, packetOf, ReaderSubject } from '../../coredns/reader-subject.ts';
+import { makePacket, ReaderSubject, toComparableMessage } from '../../coredns/reader-subject.ts';
 import { LoopbackUpstream, reply } from '../../forward/loopback-upstream.ts';
 import { namespace, pod, service, slice } from '../../list-watch/harness.ts';
 
@@ -159,7 +159,7 @@ class Server {
 
   async changeBlock(other: Block): Promise<void> {
     const { engine } = this.subject;
-    const blocks = await this.during(engine.makeBlocks(planOf(this.#corefile(other))));
+    const blocks = await this.during(engine.makeBlocks(compilePlan(this.#corefile(other))));
     if (blocks === undefined) throw new Error('no other change came');
     const before = engine.replaceBlocks(blocks);
     this.hasCache = other.cache !== '';
@@ -170,7 +170,7 @@ class Server {
   async changeCluster(): Promise<void> {
     this.#address += 1;
     this.#api.put(service('web', `10.96.0.${this.#address}`));
-    const reverse = packetOf(`${this.#address}.0.96.10.in-addr.arpa`, 'PTR');
+    const reverse = makePacket(`${this.#address}.0.96.10.in-addr.arpa`, 'PTR');
     const isKnown = async () => {
       const response = await this.during(this.subject.askChain(reverse));
       return response?.answers.some(({ data }) => data.kind === 'PTR') === true;
@@ -187,7 +187,7 @@ class Server {
   }
 }
 
-const optOf = (size: number | undefined) =>
+const makeOpt = (size: number | undefined) =>
   // The type of dns-packet asks for what it does not need.
   size === undefined ? {} : { additionals: [{ type: 'OPT', name: '.', udpPayloadSize: size } as never] };
 
@@ -236,15 +236,15 @@ it('holds for random server blocks, questions and changes', { timeout: 120_000 }
             next = next === second ? first : second;
           }
           if (change !== undefined) count.changes += 1;
-          const packet = packetOf(name, type, optOf(size));
+          const packet = makePacket(name, type, makeOpt(size));
           const fromTable = subject.askTable(packet);
           const fromChain = await server.during(subject.askChain(packet));
           if (fromTable === undefined) continue;
           count.table += 1;
           // The cache of a chain counts down the TTLs of the cluster's names too, which are nodes of the table.
           const seen = server.hasCache ? withoutTtls : (content: unknown) => content;
-          const expected = fromChain && contentOf(fromChain);
-          expect(seen(contentOf(fromTable)), `${name} ${type}`).toEqual(expected && seen(expected));
+          const expected = fromChain && toComparableMessage(fromChain);
+          expect(seen(toComparableMessage(fromTable)), `${name} ${type}`).toEqual(expected && seen(expected));
         }
       } finally {
         subject.stop();

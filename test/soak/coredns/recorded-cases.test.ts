@@ -110,12 +110,12 @@ function isForeign(what: string, answer: string): boolean {
 }
 
 async function check({ spec, expected }: RecordedPair): Promise<void> {
-  const differencesOf = async (flags: RecordedPair['spec']) =>
+  const listDifferences = async (flags: RecordedPair['spec']) =>
     compareResults(expected, await runCase(flags, cluster, expected), isStrict(flags)).filter(
       (difference) => !isKnown(spec.name, difference),
     );
-  const ours = await differencesOf(withFlags(spec));
-  const strictly = ours.some(isMeant) ? await differencesOf(strict(spec)) : [];
+  const ours = await listDifferences(withFlags(spec));
+  const strictly = ours.some(isMeant) ? await listDifferences(strict(spec)) : [];
   const unknown = [...ours.filter((difference) => !isMeant(difference)), ...strictly];
   if (unknown.length > 0) throw new Error(['not as recorded', ...unknown.map(describeDifference)].join('\n'));
 }

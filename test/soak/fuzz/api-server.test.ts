@@ -25,7 +25,7 @@ import { decodeService } from '@portolan/kubernetes/records/decode-service.ts';
 import { decodeSlice, decodeSliceOfPods } from '@portolan/kubernetes/records/decode-slice.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { readRecording } from '../../support/recordings.ts';
-import { type FuzzTarget, fuzz, octetsOf } from './fuzz.ts';
+import { encodeText, type FuzzTarget, fuzz } from './fuzz.ts';
 
 interface Recorded {
   readonly response: {
@@ -51,12 +51,12 @@ const STREAMS = RECORDED.flatMap(({ protobuf: { response } }) =>
     : [Buffer.concat(response.framesBase64.map((frame) => framed(Buffer.from(frame, 'base64'))))],
 );
 const TEXTS = RECORDED.flatMap(({ json: { response } }) =>
-  response.body === undefined ? [] : [octetsOf(JSON.stringify(response.body))],
+  response.body === undefined ? [] : [encodeText(JSON.stringify(response.body))],
 );
 const LINES = RECORDED.flatMap(({ json: { response } }) =>
   response.lines === undefined
     ? []
-    : [octetsOf(response.lines.map((line) => JSON.stringify(line)).join('\n'))],
+    : [encodeText(response.lines.map((line) => JSON.stringify(line)).join('\n'))],
 );
 
 function framed(octets: Buffer): Buffer {
@@ -112,7 +112,7 @@ const JSON_WORDS = [
     '"code":410',
     '"kind":"Status"',
   ],
-].map(octetsOf);
+].map(encodeText);
 
 const TRIMS = [
   trimService,
@@ -223,18 +223,18 @@ const HTTP_WORDS = [
   'connection: close\r\n',
   'location: /x\r\n',
   '\u0000',
-].map(octetsOf);
+].map(encodeText);
 
 const HTTP_SEEDS = [...BODIES, ...TEXTS].flatMap((body, index) => {
   const type = index < BODIES.length ? 'application/vnd.kubernetes.protobuf' : 'application/json';
   const head = `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\n`;
   const size = body.length.toString(16);
   return [
-    Buffer.concat([octetsOf(`${head}content-length: ${body.length}\r\n\r\n`), body]),
+    Buffer.concat([encodeText(`${head}content-length: ${body.length}\r\n\r\n`), body]),
     Buffer.concat([
-      octetsOf(`${head}transfer-encoding: chunked\r\n\r\n${size}\r\n`),
+      encodeText(`${head}transfer-encoding: chunked\r\n\r\n${size}\r\n`),
       body,
-      octetsOf('\r\n0\r\n\r\n'),
+      encodeText('\r\n0\r\n\r\n'),
     ]),
   ];
 });

@@ -24,10 +24,10 @@ import { HostsReader } from '@portolan/sources/hosts/hosts-reader.ts';
 import { describeZoneFileProblem, readZoneFile } from '@portolan/sources/zone-files/zone-file.ts';
 import { expect, it } from 'vitest';
 import { COMMAND_LINES, ZONES } from '../../dnsmasq/known-world.ts';
-import { type FuzzTarget, fuzz, octetsOf } from './fuzz.ts';
+import { encodeText, type FuzzTarget, fuzz } from './fuzz.ts';
 
-const textOf = (input: Uint8Array) => Buffer.from(input).toString('utf8');
-const wordsOf = (text: string) => text.split(/\s+/).filter(Boolean).map(octetsOf);
+const decodeText = (input: Uint8Array) => Buffer.from(input).toString('utf8');
+const encodeWords = (text: string) => text.split(/\s+/).filter(Boolean).map(encodeText);
 const readAll = (folder: string, names: readonly string[]) =>
   names.map((name) => readFileSync(join(folder, name)));
 const inFolder = (folder: string, ends: string) =>
@@ -73,20 +73,20 @@ const MARKS = [
     'ä',
     '*',
   ])
-  .map(octetsOf);
+  .map(encodeText);
 
 const COREFILES = inFolder('test/corefile/corefiles', '.Corefile');
 
 it('Corefiles', async () => {
   const run: FuzzTarget['run'] = (input) => {
-    const reading = readCorefile(textOf(input), {
+    const reading = readCorefile(decodeText(input), {
       file: '/etc/Corefile',
       profile: '1.14',
       defaultPort: 53,
       environment: { X: 'a.example' },
       files: {
         read: (path) => (path === '/etc/resolv.conf' ? 'nameserver 192.0.2.53\n' : ''),
-        kindOf: (path) => (path === '/etc/resolv.conf' ? 'file' : undefined),
+        findKind: (path) => (path === '/etc/resolv.conf' ? 'file' : undefined),
         list: () => [],
       },
       interfaces: new Map([['lo', ['127.0.0.1']]]),
@@ -98,12 +98,12 @@ it('Corefiles', async () => {
     for (const problem of reading.problems)
       expect(describeCorefileProblem(problem)).toMatch(/\n {2}\/etc\/[\w.]+:\d+: \S/);
   };
-  const words = [...MARKS, ...COREFILES.flatMap((file) => wordsOf(textOf(file)))];
+  const words = [...MARKS, ...COREFILES.flatMap((file) => encodeWords(decodeText(file)))];
   await fuzz('Corefile', { seeds: COREFILES, words, run });
 }, 300_000);
 
 const OPTIONS = COMMAND_LINES.map((words) =>
-  octetsOf(words.map((word) => word.replace(/^--/, '')).join('\n')),
+  encodeText(words.map((word) => word.replace(/^--/, '')).join('\n')),
 );
 
 it('files of options of dnsmasq, and of its servers', async () => {
@@ -117,7 +117,10 @@ it('files of options of dnsmasq, and of its servers', async () => {
     for (const { where } of readServersFile(input, '/etc/servers').problems)
       expect(where).toMatch(/^\/etc\/servers:\d+/);
   };
-  const words = [...MARKS, ...OPTIONS.flatMap((option) => wordsOf(textOf(option).replaceAll('=', '= ')))];
+  const words = [
+    ...MARKS,
+    ...OPTIONS.flatMap((option) => encodeWords(decodeText(option).replaceAll('=', '= '))),
+  ];
   await fuzz('dnsmasq', { seeds: OPTIONS, words, run });
 }, 300_000);
 
@@ -132,12 +135,12 @@ it('hosts files and resolv.conf', async () => {
       reader.push(input);
       reader.end();
     }
-    for (const { line } of parseResolvConf(textOf(input)).problems) expect(line).toBeGreaterThan(0);
+    for (const { line } of parseResolvConf(decodeText(input)).problems) expect(line).toBeGreaterThan(0);
   };
   const seeds = [
     '127.0.0.1 localhost\n10.0.0.1 a.example a # comment\n::1 ip6-localhost\n',
     'search x.example\nnameserver 192.0.2.53\nnameserver fe80::1%eth0\noptions ndots:5\n',
-  ].map(octetsOf);
+  ].map(encodeText);
   await fuzz('hosts', { seeds, words: MARKS, run });
 }, 300_000);
 
@@ -145,14 +148,14 @@ it('zone files', async () => {
   const run: FuzzTarget['run'] = (input) => {
     const origin = parseName('example.test.');
     // An include of itself is a problem with a place too.
-    const { problems } = readZoneFile(textOf(input), {
+    const { problems } = readZoneFile(decodeText(input), {
       file: 'db',
       origin,
       readInclude: () => '$INCLUDE db\n',
     });
     for (const problem of problems) expect(describeZoneFileProblem(problem)).toMatch(/^\S*db:\d+: \S/);
   };
-  const seeds = Object.values(ZONES).map(octetsOf);
+  const seeds = Object.values(ZONES).map(encodeText);
   const own = [
     '$GENERATE 1-20 a$ A 192.0.2.$',
     '$INCLUDE db',
@@ -164,24 +167,24 @@ it('zone files', async () => {
     '\\# 4 c0000201',
     '{0,3,x}',
   ];
-  await fuzz('zone file', { seeds, words: [...MARKS, ...own.map(octetsOf)], run });
+  await fuzz('zone file', { seeds, words: [...MARKS, ...own.map(encodeText)], run });
 }, 300_000);
 
 it('the ConfigMap of kube-dns', async () => {
   const run: FuzzTarget['run'] = (input) => {
     for (const key of CONFIG_KEYS) {
       const checked = readKubeDnsConfig({
-        get: (name: string) => (name === key ? textOf(input) : undefined),
+        get: (name: string) => (name === key ? decodeText(input) : undefined),
       } as never);
       if (checked.kind === 'bad') expect(checked.problems.map(({ where }) => where).join()).toContain(key);
-      convertKubeDnsConfig(new Map([[key, textOf(input)]]));
+      convertKubeDnsConfig(new Map([[key, decodeText(input)]]));
     }
   };
   const seeds = [
     '{"acme.local": ["10.0.0.1", "10.0.0.2:5353"]}',
     '["8.8.8.8", "8.8.4.4:53"]',
     'fed=example.com,b=c.d',
-  ].map(octetsOf);
+  ].map(encodeText);
   await fuzz('ConfigMap', { seeds, words: MARKS, run });
 }, 300_000);
 
@@ -201,12 +204,12 @@ const YAML_WORDS = [
   '0x1',
   '{a: 1}',
   '[1]',
-].map(octetsOf);
+].map(encodeText);
 
 it('manifests', async () => {
   const run: FuzzTarget['run'] = (input) => {
     try {
-      parseManifest('a.yaml', textOf(input));
+      parseManifest('a.yaml', decodeText(input));
     } catch (error) {
       if (!(error instanceof ManifestError)) throw error;
       expect(error.line).toBeGreaterThan(0);
@@ -215,7 +218,7 @@ it('manifests', async () => {
   const seeds = inFolder('examples/cluster', '.yaml');
   await fuzz('manifest', {
     seeds,
-    words: [...MARKS, ...YAML_WORDS, ...seeds.flatMap((file) => wordsOf(textOf(file)))],
+    words: [...MARKS, ...YAML_WORDS, ...seeds.flatMap((file) => encodeWords(decodeText(file)))],
     run,
   });
 }, 300_000);
@@ -242,25 +245,25 @@ clusters: [{name: c, cluster: {server: "https://127.0.0.1:1", insecure-skip-tls-
 users: [{name: u, user: {token: t, exec: {command: x, args: [a]}}}]
 `;
   await fuzz('kubeconfig', {
-    seeds: [seed, `${seed}x: *nothing\n`].map(octetsOf),
-    words: [...MARKS, ...YAML_WORDS, ...wordsOf(seed)],
+    seeds: [seed, `${seed}x: *nothing\n`].map(encodeText),
+    words: [...MARKS, ...YAML_WORDS, ...encodeWords(seed)],
     run,
   });
 }, 300_000);
 
 it('orders of the control socket', async () => {
   const run: FuzzTarget['run'] = (input) => {
-    const checked = readControlOrder(textOf(input).split(' '), 'text');
+    const checked = readControlOrder(decodeText(input).split(' '), 'text');
     if (checked.kind === 'bad') expect(checked.problems.length).toBeGreaterThan(0);
   };
   const seeds = [
     'status',
     'log-level debug',
     'query-log on zone=a.example rcode=NXDOMAIN sample=10 client=10.0.0.0/8',
-  ].map(octetsOf);
+  ].map(encodeText);
   await fuzz('control', {
     seeds,
-    words: [...MARKS, ...seeds.flatMap((seed) => wordsOf(textOf(seed)))],
+    words: [...MARKS, ...seeds.flatMap((seed) => encodeWords(decodeText(seed)))],
     run,
   });
 }, 300_000);
@@ -268,7 +271,7 @@ it('orders of the control socket', async () => {
 it('files of keys', async () => {
   const run: FuzzTarget['run'] = (input) => {
     try {
-      for (const { name, secret } of readKeyFile(textOf(input)))
+      for (const { name, secret } of readKeyFile(decodeText(input)))
         expect(name !== '' && secret !== '').toBe(true);
     } catch (error) {
       if (!(error instanceof KeyFileError)) throw error;
@@ -276,5 +279,5 @@ it('files of keys', async () => {
   };
   const text =
     '# key\nkey "a.example." {\n algorithm hmac-sha256; // long\n secret "c2Vj//cmV0";\n};\n/* b */ key b { secret x; }\n';
-  await fuzz('key-file', { seeds: [octetsOf(text)], words: [...wordsOf(text), ...MARKS], run });
+  await fuzz('key-file', { seeds: [encodeText(text)], words: [...encodeWords(text), ...MARKS], run });
 }, 300_000);

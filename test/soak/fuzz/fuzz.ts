@@ -37,7 +37,7 @@ export interface FuzzTarget {
   readonly run: (input: Uint8Array) => void | Promise<void>;
 }
 
-export const octetsOf = (text: string): Uint8Array => Buffer.from(text, 'utf8');
+export const encodeText = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 
 /** Tries inputs until the time is over, and prints how many there were. */
 export async function fuzz(name: string, { seeds, words, run }: FuzzTarget): Promise<void> {
@@ -48,8 +48,8 @@ export async function fuzz(name: string, { seeds, words, run }: FuzzTarget): Pro
     const began = performance.now();
     await attempt(run, input);
     const tried = { input, milliseconds: performance.now() - began };
-    slowest = topOf([...slowest, tried], ({ milliseconds }) => milliseconds);
-    longest = topOf([...longest, tried], ({ input: { length } }) => length);
+    slowest = selectTop([...slowest, tried], ({ milliseconds }) => milliseconds);
+    longest = selectTop([...longest, tried], ({ input: { length } }) => length);
   };
   const corpus = new GuidedCorpus(name, seeds, tryOne);
   const mutator = new Mutator(SEED, corpus.inputs, words);
@@ -78,7 +78,7 @@ interface Attempt {
   readonly milliseconds: number;
 }
 
-function topOf(attempts: readonly Attempt[], figure: (attempt: Attempt) => number): readonly Attempt[] {
+function selectTop(attempts: readonly Attempt[], figure: (attempt: Attempt) => number): readonly Attempt[] {
   return attempts.toSorted((one, other) => figure(other) - figure(one)).slice(0, COUNTED);
 }
 

@@ -62,7 +62,7 @@ export class GuidedCorpus {
 
   /** Tries inputs, and keeps those that reach something new. @throws the error of the target */
   async tryAll(inputs: readonly Uint8Array[]): Promise<void> {
-    const news = await this.#newsOf(inputs);
+    const news = await this.#findNewBlocks(inputs);
     this.#batch = news.size > 0 ? MIN_BATCH : Math.min(MAX_BATCH, 2 * this.#batch);
     if (news.size > 0) await this.#find(inputs, news);
     for (const block of news) this.#known.add(block);
@@ -72,14 +72,14 @@ export class GuidedCorpus {
   save(): void {
     mkdirSync(FOLDER, { recursive: true });
     const lines = this.#saved.map((input) => Buffer.from(input).toString('base64')).sort();
-    writeFileSync(fileOf(this.#name), lines.map((line) => `${line}\n`).join(''));
+    writeFileSync(toFileUrl(this.#name), lines.map((line) => `${line}\n`).join(''));
   }
 
   stop(): void {
     this.#counter.stop();
   }
 
-  async #newsOf(inputs: readonly Uint8Array[]): Promise<ReadonlySet<string>> {
+  async #findNewBlocks(inputs: readonly Uint8Array[]): Promise<ReadonlySet<string>> {
     for (const input of inputs) await this.#run(input);
     return new Set([...this.#counter.takeBlocks()].filter((block) => !this.#known.has(block)));
   }
@@ -95,19 +95,19 @@ export class GuidedCorpus {
       return;
     }
     const middle = inputs.length >> 1;
-    const first = await this.#newsOf(inputs.slice(0, middle));
+    const first = await this.#findNewBlocks(inputs.slice(0, middle));
     const hit = new Set([...wanted].filter((block) => first.has(block)));
     await this.#find(inputs.slice(0, middle), hit);
     await this.#find(inputs.slice(middle), new Set([...wanted].filter((block) => !hit.has(block))));
   }
 }
 
-function fileOf(name: string): URL {
+function toFileUrl(name: string): URL {
   return new URL(`${name.toLowerCase().replaceAll(' ', '-')}.txt`, FOLDER);
 }
 
 function readSaved(name: string): Uint8Array[] {
-  const file = fileOf(name);
+  const file = toFileUrl(name);
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8')
     .split('\n')

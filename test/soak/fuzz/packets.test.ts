@@ -14,7 +14,7 @@ import {
 } from '@portolan/dns/tsig.ts';
 import { CLASS, type Message, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { WireError } from '@portolan/dns/wire-error.ts';
-import { sanitise } from '@portolan/kernel/forward/sanitise.ts';
+import { scrubReply } from '@portolan/kernel/forward/scrub-reply.ts';
 import { mixCase } from '@portolan/kernel/forward/transport/name-case.ts';
 import { Outstanding, type OutstandingQuery } from '@portolan/kernel/forward/transport/outstanding.ts';
 import { type QueryMessage, writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
@@ -224,7 +224,7 @@ it('a decoder reads a message or says what is wrong with it', async () => {
     try {
       const message = decodeMessage(input);
       // What was read can be cleaned and written, or is too long for a message.
-      encodeMessage(sanitise(question, message).message);
+      encodeMessage(scrubReply(question, message).message);
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
     }
@@ -247,7 +247,7 @@ it('a reply of an upstream server is taken, dropped or fails its query', async (
         events: {
           replied: (reply) => {
             calls += 1;
-            sanitise(question, reply);
+            scrubReply(question, reply);
           },
           heard() {},
           failed: () => {

@@ -4,8 +4,8 @@
  */
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { frameOf, GrpcFrameReader } from '@portolan/etcd/source/client/grpc-frames.ts';
-import { statusOf } from '@portolan/etcd/source/client/grpc-status.ts';
+import { encodeGrpcFrame, GrpcFrameReader } from '@portolan/etcd/source/client/grpc-frames.ts';
+import { readGrpcStatus } from '@portolan/etcd/source/client/grpc-status.ts';
 import {
   decodeAuthenticate,
   decodeLease,
@@ -16,22 +16,22 @@ import {
 import { readListLine } from '@portolan/ops/compare/asked-question.ts';
 import { CaptureReader } from '@portolan/ops/shadow/capture-reader.ts';
 import { readLogLine } from '@portolan/ops/shadow/log-line.ts';
-import { datagramOf } from '@portolan/ops/shadow/packet-layers.ts';
+import { readDatagram } from '@portolan/ops/shadow/packet-layers.ts';
 import { questionOfPacket } from '@portolan/ops/shadow/query-packet.ts';
 import {
-  framesOf,
+  encodePcap,
+  encodePcapng,
   ipv4Packet,
   ipv6Packet,
-  pcapngOf,
-  pcapOf,
+  makeFrames,
 } from '@portolan/ops/shadow/testing/sample-captures.ts';
 import { CONTROL, controlFrame, dataFrame, FrameReader } from '@portolan/plugins/dnstap/frame-stream.ts';
 import { readClientQuery } from '@portolan/plugins/dnstap/read-tap-message.ts';
 import { encodeFrame, TAP_TYPE } from '@portolan/plugins/dnstap/tap-message.ts';
-import { HandedRecordReader, writeRecord } from '@portolan/server/handed-records.ts';
+import { HandoverReader, writeRecord } from '@portolan/server/handover-format.ts';
 import { readFirstRequest } from '@portolan/server/observe/http-first-request.ts';
 import { expect, it } from 'vitest';
-import { type FuzzTarget, fuzz, octetsOf } from './fuzz.ts';
+import { encodeText, type FuzzTarget, fuzz } from './fuzz.ts';
 
 /** Runs a parser that may refuse its input, with errors of these names. */
 function refusing(names: readonly string[], parse: () => void): void {
@@ -43,7 +43,7 @@ function refusing(names: readonly string[], parse: () => void): void {
 }
 
 /** Cuts octets at places that they choose themselves. */
-function* piecesOf(input: Uint8Array): Generator<Buffer> {
+function* splitPieces(input: Uint8Array): Generator<Buffer> {
   for (let at = 0; at < input.length; ) {
     const end = Math.min(input.length, at + 1 + ((input[at] ?? 0) & 15));
     yield Buffer.from(input.subarray(at, end));
@@ -73,23 +73,26 @@ it('frames of gRPC', async () => {
     );
     refusing(['FrameError'], () => {
       const reader = new GrpcFrameReader(limit);
-      for (const piece of piecesOf(input)) reader.push(piece, (each) => cut.push(each));
+      for (const piece of splitPieces(input)) reader.push(piece, (each) => cut.push(each));
     });
     expect(cut.map(String)).toEqual(whole.map(String));
     for (const { length } of whole) expect(length).toBeLessThanOrEqual(limit);
   };
-  const seeds = [frameOf(octetsOf('abc')), Buffer.concat([frameOf(octetsOf('')), frameOf(octetsOf('x'))])];
+  const seeds = [
+    encodeGrpcFrame(encodeText('abc')),
+    Buffer.concat([encodeGrpcFrame(encodeText('')), encodeGrpcFrame(encodeText('x'))]),
+  ];
   await fuzz('gRPC frames', { seeds, words: OCTET_WORDS, run });
 }, 300_000);
 
 it('statuses of gRPC', async () => {
   const run: FuzzTarget['run'] = (input) => {
     const [code = '', message = ''] = Buffer.from(input).toString('latin1').split('\n');
-    const status = statusOf({ 'grpc-status': code, 'grpc-message': message });
+    const status = readGrpcStatus({ 'grpc-status': code, 'grpc-message': message });
     if (status !== undefined) expect(Number.isFinite(status.code)).toBe(true);
   };
-  const seeds = ['0\n', '14\nno%20leader', '16\n%E2%82%AC'].map(octetsOf);
-  await fuzz('gRPC status', { seeds, words: ['%', '%4', '%zz', '\n', '9'].map(octetsOf), run });
+  const seeds = ['0\n', '14\nno%20leader', '16\n%E2%82%AC'].map(encodeText);
+  await fuzz('gRPC status', { seeds, words: ['%', '%4', '%zz', '\n', '9'].map(encodeText), run });
 }, 300_000);
 
 it('messages of etcd', async () => {
@@ -111,8 +114,8 @@ it('messages of etcd', async () => {
 it('cached answers that another process hands over', async () => {
   const run: FuzzTarget['run'] = (input) => {
     refusing(['HandedRecordError'], () => {
-      const reader = new HandedRecordReader();
-      for (const piece of piecesOf(input)) Array.from(reader.read(piece));
+      const reader = new HandoverReader();
+      for (const piece of splitPieces(input)) Array.from(reader.read(piece));
     });
   };
   const seeds = [Buffer.concat([writeRecord({ kind: 'keeper', text: 'a' }), writeRecord({ kind: 'end' })])];
@@ -127,7 +130,7 @@ it('the first request of an HTTP connection', async () => {
     readFirstRequest(stream as unknown as Socket, () => {
       settled += 1;
     });
-    for (const piece of piecesOf(input)) stream.emit('data', piece);
+    for (const piece of splitPieces(input)) stream.emit('data', piece);
     expect(settled).toBeLessThanOrEqual(1);
   };
   const seeds = [
@@ -136,7 +139,7 @@ it('the first request of an HTTP connection', async () => {
     'POST / HTTP/1.1\r\n\r\nbody',
   ];
   const words = ['\r\n', '\r\n\r\n', 'GET ', 'HEAD ', 'x: y'];
-  await fuzz('HTTP request', { seeds: seeds.map(octetsOf), words: words.map(octetsOf), run });
+  await fuzz('HTTP request', { seeds: seeds.map(encodeText), words: words.map(encodeText), run });
 }, 300_000);
 
 it('captures of packets', async () => {
@@ -147,7 +150,7 @@ it('captures of packets', async () => {
       refusing(['CaptureError'], () => {
         for (const piece of pieces)
           for (const { linkType, octets } of reader.read(piece)) {
-            const datagram = datagramOf(linkType, octets);
+            const datagram = readDatagram(linkType, octets);
             found.push(linkType, octets.length, datagram?.data.length ?? -1);
             if (datagram !== undefined) questionOfPacket(datagram.data);
           }
@@ -155,14 +158,14 @@ it('captures of packets', async () => {
       });
       return found;
     };
-    expect(read(piecesOf(input))).toEqual(read([input]));
+    expect(read(splitPieces(input))).toEqual(read([input]));
   };
   const query = Buffer.from('000101000001000000000000016100001c0001', 'hex');
-  const frames = [...framesOf(ipv4Packet(query)), ...framesOf(ipv6Packet(query))];
+  const frames = [...makeFrames(ipv4Packet(query)), ...makeFrames(ipv6Packet(query))];
   const seeds = frames.flatMap(([type, frame]) => [
-    pcapOf(type, [frame]),
-    pcapOf(type, [frame], 'big'),
-    pcapngOf(type, [frame]),
+    encodePcap(type, [frame]),
+    encodePcap(type, [frame], 'big'),
+    encodePcapng(type, [frame]),
   ]);
   const words = [...OCTET_WORDS, Buffer.from('0a0d0d0a', 'hex'), Buffer.from('a1b2c3d4', 'hex')];
   await fuzz('captures', { seeds, words, run });
@@ -182,13 +185,13 @@ it('messages of dnstap', async () => {
         }
       return found;
     };
-    expect(read(piecesOf(input))).toEqual(read([input]));
+    expect(read(splitPieces(input))).toEqual(read([input]));
   };
   const message = encodeFrame({
     identity: 'me',
     version: '1',
     extra: undefined,
-    message: { type: TAP_TYPE.CLIENT_QUERY, transport: 'udp', asked: 1, query: octetsOf('abc') },
+    message: { type: TAP_TYPE.CLIENT_QUERY, transport: 'udp', asked: 1, query: encodeText('abc') },
   });
   const frames = [controlFrame(CONTROL.READY), controlFrame(CONTROL.START), dataFrame(message)];
   const seeds = [Buffer.concat([...frames, controlFrame(CONTROL.STOP)]), dataFrame(message)];
@@ -205,7 +208,7 @@ it('lines of a query log, and of a list of questions', async () => {
   const seeds = [
     '[INFO] 10.0.0.1:4711 - 77 "AAAA IN www.example. udp 45 true 1232" NOERROR qr,rd 80 0.0003s\n',
     'www.example AAAA\n_x._tcp.example. SRV\n',
-  ].map(octetsOf);
-  const words = ['" ', ' - 1 "', 'TYPE65535', 'CLASS1', '\\000', ' udp 1 true 512" ', '..'].map(octetsOf);
+  ].map(encodeText);
+  const words = ['" ', ' - 1 "', 'TYPE65535', 'CLASS1', '\\000', ' udp 1 true 512" ', '..'].map(encodeText);
   await fuzz('lines with questions', { seeds, words, run });
 }, 300_000);

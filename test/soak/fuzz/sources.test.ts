@@ -13,9 +13,9 @@ import { EtcdError } from '@portolan/etcd/source/client/etcd-error.ts';
 import { readNodes, readWatchReply } from '@portolan/etcd/source/client/v2-messages.ts';
 import { EtcdSource } from '@portolan/etcd/source/etcd-source.ts';
 import { makeSkyDnsRules } from '@portolan/etcd/source/rules/rules.ts';
-import { readKeptLines } from '@portolan/frontends/serve/run/kept-config.ts';
+import { readKeptLines } from '@portolan/frontends/serve/run/stored-config.ts';
 import { applyConfig } from '@portolan/frontends/skydns/settings/skydns-settings.ts';
-import { countRejectedItems, ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { countRejectedItems, ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { PROPERTY_NAMES } from '@portolan/kernel/base/testing/property-names.ts';
@@ -27,9 +27,9 @@ import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
 import { readSnapshot } from '@portolan/kubernetes/snapshot/snapshot-file.ts';
 import { expect, it } from 'vitest';
 import { readListLine } from '../../../packages/ads/src/list-line.ts';
-import { fuzz, octetsOf } from './fuzz.ts';
+import { encodeText, fuzz } from './fuzz.ts';
 
-const textOf = (input: Uint8Array) => Buffer.from(input).toString('utf8');
+const decodeText = (input: Uint8Array) => Buffer.from(input).toString('utf8');
 
 const WORDS = [
   ...PROPERTY_NAMES.flatMap((word) => [word, `"${word}"`, `"${word}":1`, `${word}: `]),
@@ -59,7 +59,7 @@ const WORDS = [
   '"10.0.0.1"',
   '"2001:db8::1"',
   '"x."',
-].map(octetsOf);
+].map(encodeText);
 
 /** Items may be rejected; that the program itself fails at one is a defect. */
 function expectNoDefects(): void {
@@ -107,7 +107,7 @@ it('keys and values of etcd', async () => {
   const key = Buffer.from('/skydns/test/good');
   const good = Buffer.from('{"host":"10.0.0.1"}');
   await fuzz('etcd', {
-    seeds: [...VALUES, ...PROPERTY_NAMES.map((word) => `/test/${word}/a`)].map(octetsOf),
+    seeds: [...VALUES, ...PROPERTY_NAMES.map((word) => `/test/${word}/a`)].map(encodeText),
     words: WORDS,
     run: async (input) => {
       const { source, ask } = makeEtcdSource();
@@ -136,12 +136,12 @@ it('replies of version 2 of etcd', async () => {
       `{"action":"get","node":{"key":"/skydns","dir":true,"nodes":[${node},{"key":"/b","dir":true,"nodes":[]}]}}`,
       `{"action":"set","node":${node},"prevNode":${node}}`,
       `{"action":"delete","node":${node}}`,
-    ].map(octetsOf),
+    ].map(encodeText),
     words: WORDS,
     run: (input) => {
       for (const read of [readNodes, readWatchReply])
         try {
-          read(textOf(input));
+          read(decodeText(input));
         } catch (error) {
           if (!(error instanceof EtcdError)) throw error;
         }
@@ -153,11 +153,13 @@ it('the configuration of SkyDNS', async () => {
   const fields = ['dns_addr', 'domain', 'nameservers', 'read_timeout', 'ttl', 'dnssec', 'round_robin'];
   const seed = `{${fields.map((field) => `"${field}":"127.0.0.1:53"`).join()}}`;
   await fuzz('SkyDNS', {
-    seeds: [seed, '{"nameservers":["127.0.0.1:53"],"ttl":60,"no_rec":true}'].map(octetsOf),
-    words: [...WORDS, ...fields.map(octetsOf)],
+    seeds: [seed, '{"nameservers":["127.0.0.1:53"],"ttl":60,"no_rec":true}'].map(encodeText),
+    words: [...WORDS, ...fields.map(encodeText)],
     run: (input) => {
       const problems: string[] = [];
-      applyConfig({} as never, textOf(input), { addProblem: (where: string) => void problems.push(where) });
+      applyConfig({} as never, decodeText(input), {
+        addProblem: (where: string) => void problems.push(where),
+      });
     },
   });
 }, 300_000);
@@ -168,14 +170,14 @@ it('manifests with words of JavaScript', async () => {
     .filter((name) => name.endsWith('.yaml'))
     .map((name) => readFileSync(join(folder, name)));
   const odd = PROPERTY_NAMES.map((word) =>
-    octetsOf(`apiVersion: v1\nkind: ${word}\nmetadata: {name: ${word}, ${word}: {${word}: 1}}\n`),
+    encodeText(`apiVersion: v1\nkind: ${word}\nmetadata: {name: ${word}, ${word}: {${word}: 1}}\n`),
   );
   await fuzz('manifest words', {
     seeds: [...seeds, ...odd],
     words: WORDS,
     run: (input) => {
       try {
-        for (const { object } of parseManifest('a.yaml', textOf(input)).objects) JSON.stringify(object);
+        for (const { object } of parseManifest('a.yaml', decodeText(input)).objects) JSON.stringify(object);
       } catch (error) {
         if (!(error instanceof ManifestError)) throw error;
         expect(error.line).toBeGreaterThan(0);
@@ -208,10 +210,10 @@ it('snapshots of the former format', async () => {
     '["P","n","p",["10.0.0.3"]]',
   ];
   await fuzz('snapshot', {
-    seeds: [...lines, lines.join('\n'), `${head}\n`].map(octetsOf),
-    words: [...WORDS, ...['["S"', '["E"', '["N"', '["P"', '[]', '0'].map(octetsOf)],
+    seeds: [...lines, lines.join('\n'), `${head}\n`].map(encodeText),
+    words: [...WORDS, ...['["S"', '["E"', '["N"', '["P"', '[]', '0'].map(encodeText)],
     run: async (input) => {
-      await writeFile(file, seal(`${head}\n${textOf(input)}\n${good}\n`));
+      await writeFile(file, seal(`${head}\n${decodeText(input)}\n${good}\n`));
       const reading = await readSnapshot(file, owner);
       if (reading.kind !== 'good') throw new Error(`not taken: ${JSON.stringify(reading)}`);
       if (reading.content.kind !== 'lines') throw new Error('not lines');
@@ -270,12 +272,12 @@ it('segments of snapshots', async () => {
 it('saved settings', async () => {
   await fuzz('saved settings', {
     seeds: ['["stubDomains","{\\"a\\":[\\"10.0.0.1\\"]}"]', '["federations","a=b.c"]', '["x","y"]\n[]'].map(
-      octetsOf,
+      encodeText,
     ),
     words: WORDS,
     run: (input) => {
-      const lines = textOf(input).split('\n');
-      const fence = new ItemFence({ source: 'saved-config', clock: new ManualClock(), log: silentLog });
+      const lines = decodeText(input).split('\n');
+      const fence = new ItemGuard({ source: 'saved-config', clock: new ManualClock(), log: silentLog });
       const texts = readKeptLines(lines, fence);
       for (const [key, text] of texts ?? []) expect([typeof key, text.kind]).toEqual(['string', 'text']);
       expectNoDefects();
@@ -295,13 +297,13 @@ it('names of block lists', async () => {
     '! [Adblock Plus 2.0]',
   ];
   await fuzz('block list', {
-    seeds: [...lines, lines.join('\n')].map(octetsOf),
+    seeds: [...lines, lines.join('\n')].map(encodeText),
     words: [
       ...WORDS,
-      ...['||', '@@', '^', '$', '*.', '#', '!', '0.0.0.0 ', '::1 ', 'ü', 'xn--'].map(octetsOf),
+      ...['||', '@@', '^', '$', '*.', '#', '!', '0.0.0.0 ', '::1 ', 'ü', 'xn--'].map(encodeText),
     ],
     run: (input) => {
-      for (const line of textOf(input).split('\n'))
+      for (const line of decodeText(input).split('\n'))
         for (const { name } of readListLine(line))
           expect(name).toMatch(/^(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})+$/);
     },

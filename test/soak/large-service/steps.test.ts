@@ -41,7 +41,7 @@ const slice = (number: number, size: number, hasHostnames = false): EndpointsObj
 });
 
 /** Blocks of code that are entered meanwhile. */
-function workOf(run: () => void): number {
+function countWork(run: () => void): number {
   const counter = new WorkCounter();
   try {
     counter.take();
@@ -71,7 +71,7 @@ function workOfChange({ dialect, kind, hasHostnames }: Shape, slices: number): n
       slice(number, number === 3 ? ENDPOINTS - 1 : ENDPOINTS, hasHostnames),
     ),
   ]);
-  return workOf(() => {
+  return countWork(() => {
     cluster.upsert(slice(3, ENDPOINTS, hasHostnames));
     cluster.upsert(slice(3, ENDPOINTS - 1, hasHostnames));
     cluster.cluster.settle();
@@ -99,7 +99,7 @@ describe.each(['coredns', 'kube-dns'] as const)(
     const others = Array.from({ length: 3 }, (_, index) => `other-${index}`);
 
     /** A cluster with a service of so many slices; other services claim one of its addresses. */
-    function clusterOf(slices: number): AskableCluster {
+    function makeCluster(slices: number): AskableCluster {
       const cluster = new AskableCluster(dialect);
       const claims = others.flatMap((name): readonly ClusterObject[] => [
         { ...service('headless'), name },
@@ -109,8 +109,8 @@ describe.each(['coredns', 'kube-dns'] as const)(
       cluster.list([service('headless'), { kind: 'Namespace', name: 'blue' }, ...own, ...claims]);
       return cluster;
     }
-    const small = clusterOf(5);
-    const large = clusterOf(100);
+    const small = makeCluster(5);
+    const large = makeCluster(100);
 
     it.each([
       [`${label}.web.blue.svc.cluster.local.`, TYPE.A],
@@ -122,7 +122,7 @@ describe.each(['coredns', 'kube-dns'] as const)(
       // The first answer of a kind also makes what later ones use.
       for (const cluster of [small, large]) cluster.askTable(question(name, type));
       const [less, more] = [small, large].map((cluster) =>
-        workOf(() => expect(cluster.askTable(question(name, type))).toBeDefined()),
+        countWork(() => expect(cluster.askTable(question(name, type))).toBeDefined()),
       );
       expect(more).toBeLessThan(1.3 * (less ?? 0));
     });

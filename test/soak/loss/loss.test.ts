@@ -58,7 +58,7 @@ async function leastResolved(loss: number): Promise<number> {
     port: serving.port,
     perSecond: PER_SECOND,
     names: RUNS * NAMES_PER_RUN,
-    nameOf: (index) => `n${index}.outside.example`,
+    makeName: (index) => `n${index}.outside.example`,
   });
   const runs = Array.from({ length: RUNS }, (_, run) => {
     const names = took.slice(run * NAMES_PER_RUN, (run + 1) * NAMES_PER_RUN);
@@ -92,7 +92,7 @@ it('a stall of a second loses none of 5,000 names', { timeout: 60_000 }, async (
     port: serving.port,
     perSecond: 500,
     names,
-    nameOf: (index) => `n${index}.outside.example`,
+    makeName: (index) => `n${index}.outside.example`,
   });
   expect(took.filter(Number.isFinite).length).toBe(names);
   expect(upstream.queries).toBeLessThanOrEqual(1.3 * names);

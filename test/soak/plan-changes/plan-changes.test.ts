@@ -12,7 +12,7 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
-import { startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { makeStartThread } from '@portolan/kernel/listen/reader-threads.ts';
 import { federations as federationsPlugin } from '@portolan/kubernetes/plugins/federations/plugin.ts';
 import { localNames as localNamesPlugin } from '@portolan/plugins/local-names/plugin.ts';
 import type { FrontEnd, PlanListener } from '@portolan/server/front-end.ts';
@@ -117,7 +117,7 @@ it('loses nothing, and holds no more memory after it', { timeout: 180_000 }, asy
     clock: systemClock,
     log,
     http: new HttpHost({ clock: systemClock, log }),
-    startReader: startThreadOf(readerEntry),
+    startReader: makeStartThread(readerEntry),
     queryLogEntry: new URL('query-log.mjs', readerEntry),
     version: 'test',
   };

@@ -2,7 +2,7 @@
  * Formats `--help` of commands that replace another program.
  */
 import type { Flag } from '@portolan/server/settings/flags/flag.ts';
-import { formatRows, rowOf } from '@portolan/server/settings/flags/flag-text.ts';
+import { formatFlagRow, formatRows } from '@portolan/server/settings/flags/flag-text.ts';
 import { helpRow, SHOWN_KLOG_FLAGS } from '@portolan/server/settings/flags/klog-flags.ts';
 import type { CommandRow } from './command.ts';
 
@@ -24,6 +24,6 @@ export function helpText(
   { usage = `${name} [flags]`, about, notes }: HelpParts,
 ): string {
   const shown = [...flags, ...(takesKlog === true ? SHOWN_KLOG_FLAGS : [])];
-  const rows = [...shown.map((flag) => rowOf(flag, dashes)), helpRow(dashes)];
+  const rows = [...shown.map((flag) => formatFlagRow(flag, dashes)), helpRow(dashes)];
   return `Usage: portolan ${usage}\n\n${about}\n\n${formatRows(rows)}${notes === undefined ? '' : `\n${notes}\n`}`;
 }

@@ -1,14 +1,14 @@
 /**
  * Makes the options of the command line parser from a table of flags.
  */
-import { type Flag, formOf } from '@portolan/server/settings/flags/flag.ts';
-import { rowOf } from '@portolan/server/settings/flags/flag-text.ts';
+import { type Flag, formatFlag } from '@portolan/server/settings/flags/flag.ts';
+import { formatFlagRow } from '@portolan/server/settings/flags/flag-text.ts';
 import { type Command, Option } from 'commander';
 
 /** The parser's syntax for a flag with an optional value. */
 function parserForm(flag: Flag): string {
   const isOptional = flag.value !== 'none' && flag.impliedValue !== undefined;
-  return isOptional ? `--${flag.name} [${flag.valueName}]` : formOf(flag);
+  return isOptional ? `--${flag.name} [${flag.valueName}]` : formatFlag(flag);
 }
 
 const collect = (value: string, before: readonly string[] = []) => [...before, value];
@@ -16,7 +16,7 @@ const collect = (value: string, before: readonly string[] = []) => [...before, v
 export function addOptions(command: Command, flags: readonly Flag[]): void {
   command.helpOption('-h, --help', 'print this help');
   for (const flag of flags) {
-    const [, description] = rowOf(flag);
+    const [, description] = formatFlagRow(flag);
     const option = new Option(parserForm(flag), description);
     if (flag.value !== 'none' && flag.impliedValue !== undefined) option.preset(flag.impliedValue);
     if (flag.group !== undefined) option.helpGroup(`${flag.group}:`);

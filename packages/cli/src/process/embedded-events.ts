@@ -8,7 +8,7 @@ import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
 import { RestClient } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
 import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
-import { KeptEvidence } from '@portolan/ops/control/kept-evidence.ts';
+import { RecordEvidence } from '@portolan/ops/control/record-evidence.ts';
 import { EventRecorder } from '@portolan/ops/events/event-recorder.ts';
 import { SelectorProbe } from '@portolan/ops/events/selector-probe.ts';
 import type { Server } from '@portolan/server/server.ts';
@@ -28,7 +28,7 @@ export class EmbeddedEvents extends ClusterCompanion<EventRecorder> {
 function recordFindings(plan: EventsPlan, server: Server, connection: Connection, log: Log): EventRecorder {
   const rest = new RestClient(connection, systemClock);
   const recorder = new EventRecorder(plan, { rest, clock: systemClock, log, instance: hostname() });
-  const clusters = () => listedClusters(server).map((cluster) => new KeptEvidence(cluster));
+  const clusters = () => listedClusters(server).map((cluster) => new RecordEvidence(cluster));
   const probe = new SelectorProbe({ clusters, rest, clock: systemClock });
   server.findings.follow((current) => {
     recorder.note([...current, ...probe.findings]);

@@ -2,7 +2,7 @@
  * Starts the first reader thread before the server's code is loaded: both take about equally long. The entry and the servers are
  * separate bundles that share this module.
  */
-import { PreparedReader, startThreadOf } from '@portolan/kernel/listen/reader-threads.ts';
+import { makeStartThread, PreparedReader } from '@portolan/kernel/listen/reader-threads.ts';
 import type { StartThread } from '@portolan/kernel/listen/udp-reader.ts';
 
 /** When a command serves DNS in this process: always, or only with arguments that keep it in the foreground. */
@@ -34,7 +34,7 @@ export function prepareFirstReader(serves: Serves | undefined, words: readonly s
   }
 }
 
-export const startReader: StartThread = (data) => prepared?.take(data) ?? startThreadOf(ENTRY)(data);
+export const startReader: StartThread = (data) => prepared?.take(data) ?? makeStartThread(ENTRY)(data);
 
 /** Ends the prepared thread if the server did not take it. */
 export async function endUnusedReader(): Promise<void> {

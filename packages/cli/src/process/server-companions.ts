@@ -97,7 +97,7 @@ async function createSidecar(
 ): Promise<Companion | undefined> {
   if (plan === undefined) return undefined;
   const { SIDECAR_PORT, Sidecar } = await import('@portolan/ops/sidecar/sidecar.ts');
-  const httpDrops = () => http.dropsOf(SIDECAR_PORT);
+  const httpDrops = () => http.countDrops(SIDECAR_PORT);
   const sidecar = new Sidecar(plan, { clock: systemClock, log, httpDrops });
   return {
     async start() {

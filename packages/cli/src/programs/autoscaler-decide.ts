@@ -11,7 +11,7 @@ import {
 } from '@portolan/server/settings/autoscaler/decide-flags.ts';
 import { type Parameters, readParameters } from '@portolan/server/settings/autoscaler/parameters.ts';
 import { readParametersFile } from '@portolan/server/settings/autoscaler/parameters-file.ts';
-import { formatRows, rowOf } from '@portolan/server/settings/flags/flag-text.ts';
+import { formatFlagRow, formatRows } from '@portolan/server/settings/flags/flag-text.ts';
 import { helpRow } from '@portolan/server/settings/flags/klog-flags.ts';
 import { printFailure, printProblems } from '../process/print-problems.ts';
 
@@ -42,7 +42,7 @@ function helpText(): string {
 
 Prints how many replicas the parameters of a file ask for.
 
-${formatRows([...DECIDE_FLAGS.map((flag) => rowOf(flag)), helpRow('--')])}`;
+${formatRows([...DECIDE_FLAGS.map((flag) => formatFlagRow(flag)), helpRow('--')])}`;
 }
 
 /** @throws ParametersError, ParametersFileError */

@@ -24,7 +24,7 @@ export const runAutoscaler: RunCommand = async (words, command) => {
   const reading = readAutoscalerFlags(words, process.env);
   return await runRoleCommand<Extract<AutoscalerReading, { kind: 'good' }>>(reading, {
     name: 'autoscaler',
-    inPlaceOf: 'cluster-proportional-autoscaler 1.10',
+    replacedProgram: 'cluster-proportional-autoscaler 1.10',
     helpText: () =>
       helpText(command, AUTOSCALER_FLAGS, {
         usage: `autoscaler [flags]

@@ -17,7 +17,7 @@ export const runHealthz: RunCommand = async (words, command) => {
   const reading = readHealthzFlags(words);
   return await runRoleCommand<Extract<HealthzReading, { kind: 'good' }>>(reading, {
     name: 'healthz',
-    inPlaceOf: 'exechealthz',
+    replacedProgram: 'exechealthz',
     helpText: () =>
       helpText(command, HEALTHZ_FLAGS, {
         about: 'Runs commands, and answers HTTP requests with 200 or 503 by their last results.',

@@ -19,7 +19,7 @@ export const runKube2Sky: RunCommand = async (words, command) => {
   const reading = readKube2SkyFlags(words, process.env);
   return await runRoleCommand<Extract<Kube2SkyReading, { kind: 'good' }>>(reading, {
     name: 'kube2sky',
-    inPlaceOf: 'kube2sky 1.15',
+    replacedProgram: 'kube2sky 1.15',
     helpText: () =>
       helpText(command, KUBE2SKY_FLAGS, {
         about:

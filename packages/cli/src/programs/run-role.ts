@@ -32,7 +32,7 @@ export type RoleReading<Good extends { readonly kind: 'good' }> =
 export interface RoleCommand<Good> {
   readonly name: string;
   /** The program that it replaces, with its version. */
-  readonly inPlaceOf: string;
+  readonly replacedProgram: string;
   readonly helpText: () => string;
   readonly logLevel: (reading: Good) => LogLevel;
   readonly create: (reading: Good, log: Log, http: HttpHost) => Role;
@@ -41,14 +41,14 @@ export interface RoleCommand<Good> {
 /** @returns the exit code when the program has stopped or failed to start */
 export async function runRoleCommand<Good extends { readonly kind: 'good' }>(
   reading: RoleReading<Good>,
-  { name, inPlaceOf, helpText, logLevel, create }: RoleCommand<Good>,
+  { name, replacedProgram, helpText, logLevel, create }: RoleCommand<Good>,
 ): Promise<number> {
   switch (reading.kind) {
     case 'help':
       process.stdout.write(helpText());
       return 0;
     case 'version':
-      printVersion(inPlaceOf);
+      printVersion(replacedProgram);
       return 0;
     case 'bad':
       printProblems(name, reading.problems);
@@ -78,7 +78,7 @@ async function runRole({ command, logLevel, create }: RoleRun): Promise<number> 
   try {
     // The start may wait for an API server; a signal ends that wait.
     const isRunning = await stop.race(startRole(role, http, stop));
-    if (isRunning === true) await leaveStart(command, http.portOf(role.httpPort.name), log);
+    if (isRunning === true) await leaveStart(command, http.findPort(role.httpPort.name), log);
     const failure = await (role.failure === undefined
       ? stop.signal.then(() => undefined)
       : stop.race(role.failure));

@@ -18,7 +18,7 @@ export const runSidecar: RunCommand = async (words, command) => {
   const reading = readSidecarFlags(words);
   return await runRoleCommand<Extract<SidecarReading, { kind: 'good' }>>(reading, {
     name: 'sidecar',
-    inPlaceOf: 'sidecar 1.26',
+    replacedProgram: 'sidecar 1.26',
     helpText: () =>
       helpText(command, SIDECAR_FLAGS, {
         about: 'Probes DNS servers, and serves the results by HTTP: /healthcheck/LABEL, /healthz, /metrics.',
@@ -29,7 +29,7 @@ export const runSidecar: RunCommand = async (words, command) => {
       new Sidecar(plan, {
         clock: systemClock,
         log,
-        httpDrops: () => http.dropsOf(SIDECAR_PORT),
+        httpDrops: () => http.countDrops(SIDECAR_PORT),
         furtherMetrics: () => processFamilies(VERSION),
       }),
   });

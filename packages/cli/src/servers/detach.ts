@@ -34,7 +34,7 @@ export async function startDetached(options: DetachOptions): Promise<number> {
   // The child may end early or not read its input.
   for (const pipe of [child.stdin, child.stderr]) pipe?.on('error', () => {});
   child.stdin?.end(standardInput ?? '');
-  const code = await verdictOf(child);
+  const code = await waitForVerdict(child);
   letGo(child);
   return code;
 }
@@ -46,7 +46,7 @@ function letGo(child: ChildProcess): void {
   child.unref();
 }
 
-function verdictOf(child: ChildProcess): Promise<number> {
+function waitForVerdict(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('message', (message) => {

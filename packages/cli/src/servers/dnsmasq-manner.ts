@@ -6,14 +6,14 @@
  */
 import { type DnsmasqLog, openDnsmasqLog } from '@portolan/frontends/dnsmasq/run/dnsmasq-log.ts';
 import {
-  assumeIdentity,
   becomesUser,
   findIdentity,
+  switchUser,
   type UserAndGroup,
 } from '@portolan/frontends/dnsmasq/run/identity.ts';
 import { writePidFile } from '@portolan/frontends/dnsmasq/run/pid-file.ts';
 import { notesOnPlan } from '@portolan/frontends/dnsmasq/run/plan-notes.ts';
-import { describeFailure, exitCodeOf } from '@portolan/frontends/dnsmasq/run/start-failure.ts';
+import { describeFailure, toExitCode } from '@portolan/frontends/dnsmasq/run/start-failure.ts';
 import { collectStatistics, describeStatistics } from '@portolan/frontends/dnsmasq/run/statistics.ts';
 import type { DnsmasqPlan } from '@portolan/frontends/dnsmasq/settings/dnsmasq-plan.ts';
 import { EXIT } from '@portolan/frontends/dnsmasq/settings/exit-codes.ts';
@@ -75,7 +75,7 @@ export function openDnsmasqManner(command: string, plan: DnsmasqPlan, notes: rea
 /** Prints why the process cannot run. @returns dnsmasq's exit code */
 export function failAsDnsmasq(command: string, error: unknown): number {
   process.stderr.write(`\nportolan ${command}: ${describeFailure(error)}\n`);
-  return exitCodeOf(error);
+  return toExitCode(error);
 }
 
 /** The name of both commands in telemetry and of their control socket. */
@@ -92,7 +92,7 @@ function settle({ process: { pidFile } }: DnsmasqPlan, identity: UserAndGroup): 
     const file = writePidFile(pidFile, identity);
     onEnd(() => file?.remove());
   }
-  assumeIdentity(identity);
+  switchUser(identity);
 }
 
 function openLog({ log, process: { mode } }: DnsmasqPlan): DnsmasqLog {

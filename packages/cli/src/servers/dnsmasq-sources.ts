@@ -30,7 +30,7 @@ export function createProcessSources(): ProcessSources {
     listFolder(path) {
       try {
         const names = readdirSync(path);
-        return { kind: 'read', entries: names.map((name) => ({ name, kind: kindOf(join(path, name)) })) };
+        return { kind: 'read', entries: names.map((name) => ({ name, kind: findKind(join(path, name)) })) };
       } catch (error) {
         return failed(error);
       }
@@ -43,7 +43,7 @@ export function createProcessSources(): ProcessSources {
   };
 }
 
-function kindOf(path: string): FolderEntry['kind'] {
+function findKind(path: string): FolderEntry['kind'] {
   try {
     return statSync(path).isFile() ? 'file' : 'other';
   } catch {

@@ -63,7 +63,7 @@ async function openFrontEnd(
     udpReaders: readersAtOnceFor(countCores()),
     version: VERSION,
     drain,
-    fileOf: (record) => server().engine.find(LocalNamesPlugin)?.handlers.fileOf(record),
+    findHostsFile: (record) => server().engine.find(LocalNamesPlugin)?.handlers.findHostsFile(record),
     clock: systemClock,
     log,
   });

@@ -2,7 +2,7 @@
  * Runs a server of `serve` or `kube-dns` until a stop signal.
  */
 import { ServeFrontEnd } from '@portolan/frontends/serve/run/serve-front-end.ts';
-import type { ServePlan } from '@portolan/frontends/serve/settings/plan.ts';
+import type { ServePlan } from '@portolan/frontends/serve/settings/serve-options.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { formatDuration } from '@portolan/kernel/base/duration.ts';
 import { placeOfServer } from '@portolan/server/observe/control/control-place.ts';

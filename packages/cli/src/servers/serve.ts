@@ -1,8 +1,8 @@
 /**
  * `portolan serve`: the all-in-one server.
  */
-import type { ServePlan } from '@portolan/frontends/serve/settings/plan.ts';
 import { SERVE_FLAGS, type ServeFlags } from '@portolan/frontends/serve/settings/serve-flags.ts';
+import type { ServePlan } from '@portolan/frontends/serve/settings/serve-options.ts';
 import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';
 import { countCores } from '@portolan/server/settings/cores.ts';
 import type { RunCommand } from '../grammar/command.ts';

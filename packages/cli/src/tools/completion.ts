@@ -1,8 +1,8 @@
 /**
  * Shell completions: commands, their flags, and the values of flags if they can be listed.
  */
-import { type Flag, suggestionsOf } from '@portolan/server/settings/flags/flag.ts';
-import { type DescribedCommand, shownFlagsOf, wordsOf } from './described-command.ts';
+import { type Flag, listSuggestions } from '@portolan/server/settings/flags/flag.ts';
+import { type DescribedCommand, listFirstWords, listShownFlags } from './described-command.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -20,14 +20,14 @@ export function completionScript(shell: Shell, commands: readonly DescribedComma
 }
 
 /** All flags that a command takes. */
-function flagsOf(command: DescribedCommand): readonly Flag[] {
-  return [...shownFlagsOf(command), ...(command.further?.flags ?? [])];
+function listFlags(command: DescribedCommand): readonly Flag[] {
+  return [...listShownFlags(command), ...(command.further?.flags ?? [])];
 }
 
 type CompletedPaths = 'files' | 'folders' | 'none';
 
 /** The kinds of paths that a flag accepts; for files, offer folders too. */
-function pathsOf({ value }: Flag): CompletedPaths {
+function toCompletedPaths({ value }: Flag): CompletedPaths {
   if (value === 'none') return 'none';
   if (value.kind === 'folder') return 'folders';
   return value.kind === 'file' || value.kind === 'path' ? 'files' : 'none';
@@ -35,7 +35,7 @@ function pathsOf({ value }: Flag): CompletedPaths {
 
 function bashScript(commands: readonly DescribedCommand[]): string {
   const values = commands.flatMap((command) =>
-    flagsOf(command).flatMap((flag) => {
+    listFlags(command).flatMap((flag) => {
       // An optional value is part of the flag's own word.
       if (flag.value === 'none' || flag.impliedValue !== undefined) return [];
       return [
@@ -44,11 +44,11 @@ function bashScript(commands: readonly DescribedCommand[]): string {
     }),
   );
   const first = commands.flatMap((command) => {
-    const words = wordsOf(command).join(' ');
+    const words = listFirstWords(command).join(' ');
     return words === '' ? [] : [`      ${command.name}) first=${quote(words)} ;;\n`];
   });
   const flags = commands.map((command) => {
-    const words = [...flagsOf(command).map(({ name }) => `${command.dashes}${name}`), '--help'];
+    const words = [...listFlags(command).map(({ name }) => `${command.dashes}${name}`), '--help'];
     return `    ${command.name}) COMPREPLY=($(compgen -W "$first "${quote(words.join(' '))} -- "$current")) ;;\n`;
   });
   return `# Completions of portolan for bash: source <(portolan completion bash)
@@ -75,10 +75,10 @@ complete -o default -F _portolan portolan
 }
 
 function bashReply(flag: Flag): string {
-  const choices = suggestionsOf(flag);
+  const choices = listSuggestions(flag);
   if (choices.length > 0) return `COMPREPLY=($(compgen -W ${quote(choices.join(' '))} -- "$current"));`;
   // Without a reply for other values, bash offers files.
-  return pathsOf(flag) === 'folders' ? 'COMPREPLY=($(compgen -d -- "$current"));' : '';
+  return toCompletedPaths(flag) === 'folders' ? 'COMPREPLY=($(compgen -d -- "$current"));' : '';
 }
 
 function zshScript(commands: readonly DescribedCommand[]): string {
@@ -86,10 +86,10 @@ function zshScript(commands: readonly DescribedCommand[]): string {
     ({ name, summary }) => `    ${quote(`${name}:${summary.replaceAll(':', '\\:')}`)}\n`,
   );
   const cases = commands.map((command) => {
-    const words = wordsOf(command).join(' ');
+    const words = listFirstWords(command).join(' ');
     const specifications = [
       ...(words === '' ? [] : [`1:word:(${words})`]),
-      ...flagsOf(command).map((flag) => zshFlag(command, flag)),
+      ...listFlags(command).map((flag) => zshFlag(command, flag)),
     ].map((specification) => `        ${quote(specification)}`);
     const all = [...specifications, `        ${quote(`(- *)--help[print the help]`)}`].join(' \\\n');
     return `    ${command.name})\n      _arguments \\\n${all}\n      ;;\n`;
@@ -119,8 +119,8 @@ function zshFlag({ dashes }: DescribedCommand, flag: Flag): string {
   const repeats = flag.repeats === true ? '*' : '';
   // In zsh, a dash after `=` keeps the value in the same word; two colons make it optional.
   const [joint, colon] = flag.impliedValue === undefined ? ['=', ':'] : ['=-', '::'];
-  const choices = suggestionsOf(flag);
-  const paths = { files: '_files', folders: '_files -/', none: ' ' }[pathsOf(flag)];
+  const choices = listSuggestions(flag);
+  const paths = { files: '_files', folders: '_files -/', none: ' ' }[toCompletedPaths(flag)];
   const values = choices.length > 0 ? `(${choices.join(' ')})` : paths;
   const message = flag.valueName.replaceAll(/[:\\]/g, '\\$&');
   return `${repeats}${dashes}${flag.name}${joint}[${help}]${colon}${message}:${values}`;
@@ -134,10 +134,10 @@ function fishScript(commands: readonly DescribedCommand[]): string {
   const flags = commands.flatMap((command) => {
     const condition = fishQuote(`__fish_seen_subcommand_from ${command.name}`);
     const form = command.dashes === '-' ? '-o' : '-l';
-    const words = wordsOf(command).join(' ');
+    const words = listFirstWords(command).join(' ');
     return [
       ...(words === '' ? [] : [`complete -c portolan -n ${condition} -f -a ${fishQuote(words)}\n`]),
-      ...flagsOf(command).map(
+      ...listFlags(command).map(
         (flag) =>
           `complete -c portolan -n ${condition} ${form} ${flag.name}${fishValue(flag)} -d ${fishQuote(flag.help)}\n`,
       ),
@@ -150,10 +150,10 @@ ${summaries.join('')}${flags.join('')}complete -c portolan -s h -l help -d 'prin
 
 function fishValue(flag: Flag): string {
   if (flag.value === 'none' || flag.impliedValue !== undefined) return '';
-  const choices = suggestionsOf(flag);
+  const choices = listSuggestions(flag);
   if (choices.length > 0) return ` -x -a ${fishQuote(choices.join(' '))}`;
   const paths = { files: ' -r -F', folders: " -x -a '(__fish_complete_directories)'", none: ' -x' };
-  return paths[pathsOf(flag)];
+  return paths[toCompletedPaths(flag)];
 }
 
 /** Quotes for bash and zsh. */

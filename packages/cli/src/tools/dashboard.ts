@@ -36,7 +36,7 @@ async function serveDashboard(flags: DashboardFlags): Promise<void> {
     port,
     flag: '--port',
     folder: packageFolder('dist/dashboard'),
-    find: replicasOf(flags),
+    find: makeReplicaFinder(flags),
     http: new HttpHost({ clock: systemClock, log }),
     clock: systemClock,
   });
@@ -50,7 +50,7 @@ async function serveDashboard(flags: DashboardFlags): Promise<void> {
   await dashboard.stop();
 }
 
-function replicasOf({
+function makeReplicaFinder({
   socket = [],
   namespace = 'kube-system',
   selector = 'k8s-app=kube-dns',

@@ -14,16 +14,16 @@ export async function describeCommands(
 }
 
 /** The flags of the command and its subcommands, each once, without the klog flags. */
-export function ownFlagsOf({ flags, subcommands = [] }: DescribedCommand): readonly Flag[] {
+export function listOwnFlags({ flags, subcommands = [] }: DescribedCommand): readonly Flag[] {
   return [...new Set([...flags, ...subcommands.flatMap((subcommand) => subcommand.flags)])];
 }
 
 /** The flags that its help shows. */
-export function shownFlagsOf(command: DescribedCommand): readonly Flag[] {
-  return [...ownFlagsOf(command), ...(command.takesKlog === true ? SHOWN_KLOG_FLAGS : [])];
+export function listShownFlags(command: DescribedCommand): readonly Flag[] {
+  return [...listOwnFlags(command), ...(command.takesKlog === true ? SHOWN_KLOG_FLAGS : [])];
 }
 
 /** The possible first words after the command. */
-export function wordsOf({ words = [], subcommands = [] }: DescribedCommand): readonly string[] {
+export function listFirstWords({ words = [], subcommands = [] }: DescribedCommand): readonly string[] {
   return [...words, ...subcommands.map(({ name }) => name)];
 }

@@ -17,7 +17,7 @@ import {
   type DiffPlan,
   planFromDiffFlags,
 } from '@portolan/ops/diff/settings/diff-flags.ts';
-import { OwnAnswerer } from '@portolan/ops/shadow/own-answerer.ts';
+import { EmbeddedResponder } from '@portolan/ops/shadow/embedded-responder.ts';
 import { CONFIG_KEYS } from '@portolan/server/settings/config-map/config-map.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { ExitError } from '../grammar/exit.ts';
@@ -51,15 +51,15 @@ type ComparedPaths = readonly [old: string, next: string];
 
 /** @throws ExitError with 1 if there are differences, with 2 if the configurations cannot be read, as diff does */
 async function diff(paths: ComparedPaths, plan: DiffPlan): Promise<void> {
-  const kinds = paths.map(kindOf);
+  const kinds = paths.map(describeInput);
   if (kinds[0] !== kinds[1])
     fail(COMMAND, `${paths[0]} is ${kinds[0]}, ${paths[1]} is ${kinds[1]}. Give two of a kind.`, 2);
   if (kinds[0] === MANIFESTS && plan.manifests !== undefined)
     fail(COMMAND, '--manifests: not beside two folders of manifests. Leave it out.', 2);
   const empty = mkdtempSync(join(tmpdir(), 'portolan-diff-'));
   try {
-    const old = settingsOf(paths[0], plan, empty);
-    const next = settingsOf(paths[1], plan, empty);
+    const old = toOfflineSettings(paths[0], plan, empty);
+    const next = toOfflineSettings(paths[1], plan, empty);
     const changes = await orFail(async () => changesBetween(await readOffline(old), await readOffline(next)));
     const report =
       plan.replay === undefined ? undefined : await replay(paths, [old, next], plan.replay, plan);
@@ -73,7 +73,7 @@ async function diff(paths: ComparedPaths, plan: DiffPlan): Promise<void> {
 const MANIFESTS = 'a folder of manifests';
 const CONFIG_MAP = 'a ConfigMap of kube-dns';
 
-function kindOf(path: string): string {
+function describeInput(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) fail(COMMAND, `${path}: no such file or folder`, 2);
   if (!stats.isDirectory()) return 'a Corefile';
@@ -81,9 +81,13 @@ function kindOf(path: string): string {
 }
 
 /** @param empty a folder without manifests: a cluster without objects */
-function settingsOf(path: string, { kubeconfig, manifests }: DiffPlan, empty: string): OfflineSettings {
+function toOfflineSettings(
+  path: string,
+  { kubeconfig, manifests }: DiffPlan,
+  empty: string,
+): OfflineSettings {
   const cluster = kubeconfig === undefined ? { manifests: manifests ?? empty } : { kubeconfig };
-  switch (kindOf(path)) {
+  switch (describeInput(path)) {
     case MANIFESTS:
       return { manifests: path };
     case CONFIG_MAP:
@@ -103,7 +107,7 @@ async function replay(
   const open = async (settings: OfflineSettings) => {
     const server = await openOffline(settings, (plan) => markForwarding(dropSideEffects(plan)));
     await server.start();
-    return new OwnAnswerer(server, TIMEOUT, systemClock);
+    return new EmbeddedResponder(server, TIMEOUT, systemClock);
   };
   const answerers = await orFail(async () => [await open(sides[0]), await open(sides[1])] as const);
   const input = file === STANDARD_INPUT ? process.stdin : createReadStream(file);

@@ -23,7 +23,7 @@ export const runDoctor: RunCommand = async (words, command) => {
     if (output !== 'text' && output !== 'json')
       fail(COMMAND, `--output: unknown: "${output}". Give text or json.`, 2);
     const { onNode = false } = flags;
-    const diagnosis = await (onNode ? diagnosisOfNode(flags) : diagnosisOf(flags));
+    const diagnosis = await (onNode ? diagnosisOfNode(flags) : getDiagnosis(flags));
     const text =
       output === 'json' ? `${JSON.stringify(diagnosis)}\n` : renderDiagnosis(diagnosis, choosePaint());
     process.stdout.write(text);
@@ -34,7 +34,7 @@ export const runDoctor: RunCommand = async (words, command) => {
 };
 
 /** Without a server, the objects alone can still be checked. */
-async function diagnosisOf({ socket, watch, evidence: file }: DoctorFlags): Promise<Diagnosis> {
+async function getDiagnosis({ socket, watch, evidence: file }: DoctorFlags): Promise<Diagnosis> {
   const { requestControl, NoServerError } = await import(
     '@portolan/server/observe/control/control-client.ts'
   );

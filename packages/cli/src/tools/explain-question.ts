@@ -5,7 +5,7 @@
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '@portolan/corefile/syntax/findings.ts';
 import { parseAddress } from '@portolan/dns/address.ts';
-import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseType } from '@portolan/dns/mnemonics.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Question } from '@portolan/dns/types.ts';
 import { compileCorefile } from '@portolan/frontends/coredns/settings/compile-corefile.ts';
@@ -14,7 +14,7 @@ import { readCorefile, type ServerBlock } from '@portolan/frontends/coredns/sett
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
-import { createOwnQuery } from '@portolan/kernel/chain/own-query.ts';
+import { createInternalQuery } from '@portolan/kernel/chain/internal-query.ts';
 import { loadPlugins } from '@portolan/kernel/contract/plugin-use.ts';
 import { Engine } from '@portolan/kernel/engine/engine.ts';
 import type {
@@ -43,7 +43,7 @@ export async function explainName(name: string, type: string, flags: CorefileExp
       const reason = describeError(error);
       process.stderr.write(`portolan corefile explain: forward has no servers here: ${reason}\n`);
     });
-    const { header, edns } = createOwnQuery(question, { dnssecOk: false, checkingDisabled: false });
+    const { header, edns } = createInternalQuery(question, { dnssecOk: false, checkingDisabled: false });
     const asked = { kind: 'query', header, question, edns, authorities: [] } as const;
     const explained = engine.serverBlocks.explain(asked, { address: client, port: 0, transport: 'udp' });
     process.stdout.write(describe(`${name} ${type}`, explained));
@@ -53,7 +53,7 @@ export async function explainName(name: string, type: string, flags: CorefileExp
 }
 
 function readQuestion(name: string, type: string): Question {
-  const number = typeOf(type.toUpperCase());
+  const number = parseType(type.toUpperCase());
   if (number === undefined) fail(`not a type: ${type}. Give one as in AAAA.`, 2);
   try {
     return { name: parseName(name), type: number, class: CLASS.IN };

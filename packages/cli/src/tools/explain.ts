@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import { EXPLAIN_FLAGS, type ExplainFlags } from '@portolan/ops/control/settings/control-flags.ts';
 import { readControlOrder } from '@portolan/ops/control/settings/control-order.ts';
-import { EXPLAIN_EXIT, type Explanation, exitCodeOf } from '@portolan/server/reasons/explanation.ts';
+import { EXPLAIN_EXIT, type Explanation, toExplainExitCode } from '@portolan/server/reasons/explanation.ts';
 import { checkExplanation, renderExplanation } from '@portolan/server/reasons/render-explanation.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import type { RunCommand } from '../grammar/command.ts';
@@ -30,21 +30,21 @@ async function explain(name: string, types: readonly string[], flags: ExplainFla
   const { output = 'text' } = flags;
   if (output !== 'text' && output !== 'json')
     fail(COMMAND, `--output: unknown: "${output}". Give text or json.`, 2);
-  const words = wordsOf(name, types, flags);
+  const words = toExplainWords(name, types, flags);
   const checked = readControlOrder([COMMAND, ...words], 'text');
   if (checked.kind === 'bad') fail(COMMAND, checked.problems.map(describeProblem).join(' '), 2);
-  const explanation = await explanationOf(words, flags);
+  const explanation = await getExplanation(words, flags);
   process.stdout.write(
     output === 'json' ? `${JSON.stringify(explanation)}\n` : renderExplanation(explanation, choosePaint()),
   );
-  const code = exitCodeOf(explanation.verdict);
+  const code = toExplainExitCode(explanation.verdict);
   if (code !== EXPLAIN_EXIT.RESOLVES) throw new ExitError(code);
 }
 
-async function explanationOf(words: readonly string[], flags: ExplainFlags): Promise<Explanation> {
+async function getExplanation(words: readonly string[], flags: ExplainFlags): Promise<Explanation> {
   const { isOffline, openOffline } = await import('./offline-plan.ts');
   try {
-    const evidence = await evidenceOf(flags);
+    const evidence = await loadEvidence(flags);
     if (!isOffline(flags)) {
       for await (const data of requestOrFail(COMMAND, flags.socket, { verb: COMMAND, words, evidence }))
         return checkExplanation(data);
@@ -65,14 +65,14 @@ async function explanationOf(words: readonly string[], flags: ExplainFlags): Pro
   }
 }
 
-async function evidenceOf({ evidence, manifests }: ExplainFlags): Promise<readonly unknown[]> {
+async function loadEvidence({ evidence, manifests }: ExplainFlags): Promise<readonly unknown[]> {
   if (evidence === undefined && manifests === undefined) return [];
   const { readEvidence, readManifestEvidence } = await import('./evidence.ts');
   return evidence === undefined ? readManifestEvidence(manifests ?? '') : readEvidence(evidence);
 }
 
 /** The flags as words of the protocol. */
-function wordsOf(name: string, types: readonly string[], flags: ExplainFlags): readonly string[] {
+function toExplainWords(name: string, types: readonly string[], flags: ExplainFlags): readonly string[] {
   const { from, search, ndots, resolver, ask = false } = flags;
   const isAddress = from !== undefined && isIP(from) !== 0;
   const [namespace, pod] = from?.split('/') ?? [];

@@ -1,9 +1,9 @@
 /**
  * The man page, in the macros of man(7), which groff and mandoc read.
  */
-import { type Flag, formOf } from '@portolan/server/settings/flags/flag.ts';
-import { rowOf } from '@portolan/server/settings/flags/flag-text.ts';
-import { type DescribedCommand, shownFlagsOf } from './described-command.ts';
+import { type Flag, formatFlag } from '@portolan/server/settings/flags/flag.ts';
+import { formatFlagRow } from '@portolan/server/settings/flags/flag-text.ts';
+import { type DescribedCommand, listShownFlags } from './described-command.ts';
 
 /** @param version of this program */
 export function manPage(version: string, commands: readonly DescribedCommand[]): string {
@@ -25,7 +25,7 @@ export function manPage(version: string, commands: readonly DescribedCommand[]):
     '.BR \\-\\-help .',
     '.SH COMMANDS',
     ...commands.flatMap(({ name, summary }) => ['.TP', `.B ${escapeRoff(name)}`, sentence(summary)]),
-    ...commands.filter((command) => shownFlagsOf(command).length > 0).flatMap(sectionOf),
+    ...commands.filter((command) => listShownFlags(command).length > 0).flatMap(formatSection),
     '.SH SIGNALS',
     ...describeSignals(),
     '.SH EXIT STATUS',
@@ -66,27 +66,27 @@ function describeSignals(): readonly string[] {
   ];
 }
 
-function sectionOf(command: DescribedCommand): readonly string[] {
+function formatSection(command: DescribedCommand): readonly string[] {
   const { name, dashes, further, subcommands = [] } = command;
-  const flags = shownFlagsOf({ ...command, subcommands: [] });
-  const entriesOf = (some: readonly Flag[]) => some.flatMap((flag) => entryOf(flag, dashes));
+  const flags = listShownFlags({ ...command, subcommands: [] });
+  const formatEntries = (some: readonly Flag[]) => some.flatMap((flag) => formatEntry(flag, dashes));
   // The many flags of `serve` are grouped by the headings of its help.
   const groups = name === 'serve' ? [...new Set(flags.map(({ group }) => group))] : [];
   const lines = [`.SH "FLAGS OF ${name.toUpperCase()}"`];
   for (const group of groups) {
     if (group !== undefined) lines.push(`.SS "${escapeRoff(group)}"`);
-    lines.push(...entriesOf(flags.filter((flag) => flag.group === group)));
+    lines.push(...formatEntries(flags.filter((flag) => flag.group === group)));
   }
-  if (groups.length === 0) lines.push(...entriesOf(flags));
+  if (groups.length === 0) lines.push(...formatEntries(flags));
   for (const subcommand of subcommands.filter((each) => each.flags.length > 0))
-    lines.push(`.SS "${escapeRoff(`${name} ${subcommand.name}`)}"`, ...entriesOf(subcommand.flags));
+    lines.push(`.SS "${escapeRoff(`${name} ${subcommand.name}`)}"`, ...formatEntries(subcommand.flags));
   if (further !== undefined) lines.push('.PP', escapeRoff(`Flags of ${further.of} are accepted too.`));
   return lines;
 }
 
-function entryOf(flag: Flag, dashes: string): readonly string[] {
-  const [, meaning] = rowOf(flag, dashes);
-  return ['.TP', `.B ${escapeRoff(formOf(flag, dashes))}`, sentence(meaning)];
+function formatEntry(flag: Flag, dashes: string): readonly string[] {
+  const [, meaning] = formatFlagRow(flag, dashes);
+  return ['.TP', `.B ${escapeRoff(formatFlag(flag, dashes))}`, sentence(meaning)];
 }
 
 function sentence(text: string): string {

@@ -22,10 +22,10 @@ export function formatFiles(files: readonly string[], { write = false, diff = fa
   let isDifferent = false;
   for (const file of files) {
     const text = readCorefileText(file);
-    const formatted = orFail(() => formatCorefile(text, nameOf(file)));
+    const formatted = orFail(() => formatCorefile(text, formatFileName(file)));
     isDifferent ||= formatted !== text;
     if (diff) {
-      if (formatted !== text) process.stdout.write(`${nameOf(file)}\n`);
+      if (formatted !== text) process.stdout.write(`${formatFileName(file)}\n`);
     } else if (!write || file === STANDARD_INPUT) process.stdout.write(formatted);
     else if (formatted !== text) writeText(file, formatted);
   }
@@ -42,7 +42,7 @@ export function migrateFile(file: string, flags: MigrateFlags): void {
     throw new ExitError(2);
   }
   const text = readCorefileText(file);
-  const settings = { file: nameOf(file), files: DISK_FILES, environment: process.env, ...plan };
+  const settings = { file: formatFileName(file), files: DISK_FILES, environment: process.env, ...plan };
   const { files, notices } = orFail(() => migrateCorefile(text, settings));
   for (const notice of notices)
     process.stderr.write(`${describePosition(notice.position)}: ${notice.text}\n`);
@@ -68,7 +68,7 @@ function writeText(path: string, text: string): void {
   }
 }
 
-const nameOf = (file: string): string => (file === STANDARD_INPUT ? 'stdin' : file);
+const formatFileName = (file: string): string => (file === STANDARD_INPUT ? 'stdin' : file);
 
 function orFail<Value>(work: () => Value): Value {
   try {

@@ -57,7 +57,7 @@ export async function readOffline(flags: OfflineSettings): Promise<ServerPlan> {
   if (flags.kubeDns !== undefined) return await planOfKubeDns(flags, flags.kubeDns);
   const { manifests, kubeconfig } = flags;
   const given = manifests === undefined ? { kubecfgFile: kubeconfig ?? '' } : { manifests };
-  return frontEndOf(given, 'serve').plan;
+  return createFrontEnd(given, 'serve').plan;
 }
 
 /** With the servers of the resolv file and the ConfigMap in a folder. One on the API server is not read. */
@@ -70,7 +70,7 @@ async function planOfKubeDns(
   if (reading.problems.length > 0) throw new Error(reading.problems.map(describeProblem).join('\n'));
   const { configMap: _configMap, ...flags } = reading.flags;
   const source = manifests === undefined ? kubeconfig && { kubecfgFile: kubeconfig } : { manifests };
-  const frontEnd = frontEndOf({ ...flags, ...source }, 'kube-dns');
+  const frontEnd = createFrontEnd({ ...flags, ...source }, 'kube-dns');
   try {
     await frontEnd.start(async () => {}, undefined);
     return frontEnd.plan;
@@ -79,7 +79,7 @@ async function planOfKubeDns(
   }
 }
 
-function frontEndOf(given: ServeFlags, command: 'serve' | 'kube-dns'): ServeFrontEnd {
+function createFrontEnd(given: ServeFlags, command: 'serve' | 'kube-dns'): ServeFrontEnd {
   const machine = { cores: countCores(), terminal: false, environment: process.env };
   const checked = planFromFlags(given, machine, createProcessSources(), command);
   if (checked.kind === 'bad') throw new Error(checked.problems.map(describeProblem).join('\n'));

@@ -2,10 +2,10 @@
  * Runs a comparison until its questions end or a stop signal comes, and prints the report.
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
-import type { Answerer } from '@portolan/ops/compare/answerer.ts';
 import type { AskedQuestion } from '@portolan/ops/compare/asked-question.ts';
 import { Comparison, SilentSideError } from '@portolan/ops/compare/comparison.ts';
 import type { FindDeviation, Sides } from '@portolan/ops/compare/judge-replies.ts';
+import type { QueryResponder } from '@portolan/ops/compare/query-responder.ts';
 import type { LeftOut } from '@portolan/ops/compare/question-source.ts';
 import { type ComparisonReport, makeReport, renderReport } from '@portolan/ops/compare/render-report.ts';
 import type { ComparisonPlan } from '@portolan/ops/compare/settings/compare-flags.ts';
@@ -16,7 +16,7 @@ import { onStopSignal } from '../process/signals.ts';
 import { fail } from './control-output.ts';
 
 export interface Compared {
-  readonly answerers: readonly [Answerer, Answerer];
+  readonly answerers: readonly [QueryResponder, QueryResponder];
   readonly sides: Sides;
   readonly findDeviation: FindDeviation;
   /** What the sides stand for. */

@@ -12,8 +12,9 @@ import { findDeviation } from '@portolan/ops/compare/known-deviations.ts';
 import { LeftOut, questionsOfLines } from '@portolan/ops/compare/question-source.ts';
 import type { OfflineServer } from '@portolan/ops/control/offline.ts';
 import { questionsOfCapture } from '@portolan/ops/shadow/captured-questions.ts';
+import { EmbeddedResponder } from '@portolan/ops/shadow/embedded-responder.ts';
+import { LiveQuestions } from '@portolan/ops/shadow/live-questions.ts';
 import { readLogLine } from '@portolan/ops/shadow/log-line.ts';
-import { OwnAnswerer } from '@portolan/ops/shadow/own-answerer.ts';
 import {
   planFromShadowFlags,
   type QuestionSourcePlan,
@@ -21,7 +22,6 @@ import {
   type ShadowFlags,
   type ShadowPlan,
 } from '@portolan/ops/shadow/settings/shadow-flags.ts';
-import { TappedQuestions } from '@portolan/ops/shadow/tapped-questions.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';
 import { createParser, runParser } from '../grammar/parser.ts';
@@ -54,7 +54,7 @@ async function shadow({ server, own, source, ...plan }: ShadowPlan): Promise<voi
     await runComparison(COMMAND, plan, {
       answerers: [
         new AskedServer(server, plan.timeout, systemClock),
-        new OwnAnswerer(offline, plan.timeout, systemClock),
+        new EmbeddedResponder(offline, plan.timeout, systemClock),
       ],
       sides: SIDES,
       findDeviation,
@@ -95,7 +95,7 @@ interface OpenSource {
 
 async function openSource(source: QuestionSourcePlan, leftOut: LeftOut): Promise<OpenSource> {
   if (source.kind === 'dnstap') {
-    const questions = new TappedQuestions(leftOut);
+    const questions = new LiveQuestions(leftOut);
     try {
       await questions.listen(source.place);
     } catch (error) {

@@ -42,19 +42,19 @@ export function findSources(paths: readonly string[]): FoundSources {
   const configMaps = files
     .filter((path) => MANIFEST.test(path) && !isCorefile(path))
     .flatMap((path) => readConfigMaps(path, faults));
-  const mounted = configMaps.flatMap((each) => sourceOf(each, configMaps) ?? []);
+  const mounted = configMaps.flatMap((each) => findSource(each, configMaps) ?? []);
   return { sources: [...written, ...mounted].toSorted((a, b) => (a.label < b.label ? -1 : 1)), faults };
 }
 
 function listFiles(path: string): readonly string[] {
-  if (DISK_FILES.kindOf(path) !== 'folder') return [path];
+  if (DISK_FILES.findKind(path) !== 'folder') return [path];
   return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
     const inner = join(path, entry.name);
     // The kubelet's folders behind the links of a mounted ConfigMap.
     if (entry.name.startsWith('..')) return [];
     if (entry.isDirectory()) return SKIPPED.includes(entry.name) ? [] : listFiles(inner);
     // A mounted ConfigMap has links to its files.
-    return entry.isFile() || (entry.isSymbolicLink() && DISK_FILES.kindOf(inner) === 'file') ? [inner] : [];
+    return entry.isFile() || (entry.isSymbolicLink() && DISK_FILES.findKind(inner) === 'file') ? [inner] : [];
   });
 }
 
@@ -87,7 +87,7 @@ function configMapsIn(value: unknown, path: string): readonly ConfigMap[] {
 }
 
 /** Undefined: it has no Corefile. */
-function sourceOf(own: ConfigMap, all: readonly ConfigMap[]): SurveyedSource | undefined {
+function findSource(own: ConfigMap, all: readonly ConfigMap[]): SurveyedSource | undefined {
   const text = own.data.get('Corefile');
   if (text === undefined) return undefined;
   const custom = all.filter(

@@ -3,7 +3,7 @@
  */
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
-import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
+import { ItemFault } from '@portolan/kernel/base/item-guard.ts';
 import { RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import { asRecord, asText } from '@portolan/kubernetes/objects/trim/fields.ts';
 import { type AskedQuestion, PLAIN, readName } from '@portolan/ops/compare/asked-question.ts';
@@ -89,7 +89,7 @@ async function swap(rest: RestClient, plan: SwapPlan): Promise<SwapOutcome> {
     const running = new Swap(plan, {
       rest,
       dns,
-      question: questionOf(plan),
+      question: parseQuestion(plan),
       clock: systemClock,
       say,
       signal,
@@ -103,7 +103,7 @@ async function swap(rest: RestClient, plan: SwapPlan): Promise<SwapOutcome> {
   }
 }
 
-function questionOf({ question }: SwapPlan): AskedQuestion {
+function parseQuestion({ question }: SwapPlan): AskedQuestion {
   try {
     return { ...PLAIN, name: readName(question), type: TYPE.A, class: CLASS.IN };
   } catch (error) {

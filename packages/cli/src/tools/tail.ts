@@ -1,8 +1,8 @@
 /**
  * `portolan tail`: shows the queries that a running server answers, one line each.
  */
+import type { WatchedQuery } from '@portolan/ops/control/query-stream.ts';
 import { TAIL_FLAGS, type WatchFlags } from '@portolan/ops/control/settings/control-flags.ts';
-import type { WatchedQuery } from '@portolan/ops/control/watched-queries.ts';
 import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { createParser, runParser } from '../grammar/parser.ts';
@@ -13,14 +13,14 @@ export const runTail: RunCommand = async (words, command) => {
   const parser = createParser(command, TAIL_FLAGS);
   parser.action(async (flags: WatchFlags) => {
     const paint = choosePaint();
-    const request = { verb: 'tail', words: wordsOf(flags) };
+    const request = { verb: 'tail', words: toWatchWords(flags) };
     await printRequest(command.name, flags, request, (data) => renderQuery(data, paint));
   });
   return await runParser(parser, words);
 };
 
 /** The flags as words of the protocol. */
-export function wordsOf({
+export function toWatchWords({
   socket: _socket,
   output: _output,
   once: _once,

@@ -12,7 +12,7 @@ import { createParser, runParser } from '../grammar/parser.ts';
 import { printPiece } from '../process/outputs.ts';
 import { choosePaint } from './colours.ts';
 import { requestOrFail } from './control-output.ts';
-import { wordsOf } from './tail.ts';
+import { toWatchWords } from './tail.ts';
 
 /** Clears a terminal, and begins at its first line. */
 const CLEAR = '\u001b[2J\u001b[H';
@@ -23,7 +23,10 @@ export const runTop: RunCommand = async (words, command) => {
     const paint = choosePaint();
     const { socket, output, once = false } = flags;
     const clear = process.stdout.isTTY === true && !once && output !== 'json' ? CLEAR : '';
-    for await (const data of requestOrFail(command.name, socket, { verb: 'top', words: wordsOf(flags) })) {
+    for await (const data of requestOrFail(command.name, socket, {
+      verb: 'top',
+      words: toWatchWords(flags),
+    })) {
       const snapshot = data as TopSnapshot; // The server is of the same version.
       const text = output === 'json' ? `${JSON.stringify(snapshot)}\n` : renderTop(snapshot, paint);
       await printPiece(`${clear}${text}`);

@@ -69,7 +69,7 @@ export class DirectiveCursor implements Cursor {
     const { tokens, heads } = this.#node;
     const starts = tokens.flatMap((token, place) => (heads.has(token) ? [place] : []));
     try {
-      return read(starts.map((start, index) => useOf(tokens.slice(start, starts[index + 1]))));
+      return read(starts.map((start, index) => parseDirectiveUse(tokens.slice(start, starts[index + 1]))));
     } catch (error) {
       if (!isFault(error)) throw error;
       const { message, remedy } = error;
@@ -291,7 +291,7 @@ function isFault(error: unknown): error is Fault {
   return error instanceof Error && error.name === 'Fault' && 'remedy' in error && 'position' in error;
 }
 
-function useOf([head, ...words]: readonly Token[]): DirectiveUse {
+function parseDirectiveUse([head, ...words]: readonly Token[]): DirectiveUse {
   if (head === undefined) throw new RangeError('a use without a word');
   const open = words.findIndex(({ text }) => text === '{');
   if (open < 0) return { head, args: words, lines: [] };

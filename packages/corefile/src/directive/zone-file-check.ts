@@ -32,7 +32,7 @@ export function checkZoneFile(
 ): ZoneFileCheck {
   let text: string;
   try {
-    if (files.kindOf(path) === undefined) return { faults: [], openFault: missingFile(path) };
+    if (files.findKind(path) === undefined) return { faults: [], openFault: missingFile(path) };
     text = files.read(path);
   } catch (error) {
     return { faults: [], openFault: `open ${path}: ${describeSystemError(error)}` };

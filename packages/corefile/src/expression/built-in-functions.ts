@@ -64,7 +64,7 @@ export const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
   ['int', { parameters: ['any'], result: 'number', call: (value = null) => Math.trunc(toNumber(value)) }],
   ['float', { parameters: ['any'], result: 'number', call: (value = null) => toNumber(value) }],
   ['string', { parameters: ['any'], result: 'string', call: (value = null) => String(value ?? '<nil>') }],
-  ['len', { parameters: ['any'], result: 'number', call: (value = null) => lengthOf(value) }],
+  ['len', { parameters: ['any'], result: 'number', call: (value = null) => computeLength(value) }],
 ]);
 
 export function needText(value: Value): string {
@@ -83,7 +83,7 @@ function toNumber(value: Value): number {
   return number;
 }
 
-function lengthOf(value: Value): number {
+function computeLength(value: Value): number {
   if (typeof value === 'string') return [...value].length;
   if (typeof value === 'object' && value !== null) return value.length;
   throw new TypeError('neither a string nor a list');

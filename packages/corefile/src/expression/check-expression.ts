@@ -25,7 +25,7 @@ export function readTypedExpression(
   variables: VariableTypes,
 ): { readonly expression: Expression; readonly type: ExpressionType } {
   const expression = parseExpression(text);
-  return { expression, type: typeOf(expression, { text, functions, variables }) };
+  return { expression, type: inferType(expression, { text, functions, variables }) };
 }
 
 interface CheckedExpression {
@@ -34,7 +34,7 @@ interface CheckedExpression {
   readonly variables: VariableTypes;
 }
 
-function typeOf(expression: Expression, of: CheckedExpression): ExpressionType {
+function inferType(expression: Expression, of: CheckedExpression): ExpressionType {
   switch (expression.kind) {
     case 'value':
       return expression.value === null ? 'any' : (typeof expression.value as ExpressionType);
@@ -44,7 +44,7 @@ function typeOf(expression: Expression, of: CheckedExpression): ExpressionType {
       return known;
     }
     case 'list':
-      for (const item of expression.items) typeOf(item, of);
+      for (const item of expression.items) inferType(item, of);
       return 'list';
     case 'call':
       return typeOfCall(expression, of);
@@ -53,9 +53,9 @@ function typeOf(expression: Expression, of: CheckedExpression): ExpressionType {
     case 'binary':
       return typeOfBinary(expression, of);
     case 'choice': {
-      need(typeOf(expression.test, of), 'boolean', '?:', of);
-      const then = typeOf(expression.whenTrue, of);
-      const otherwise = typeOf(expression.whenFalse, of);
+      need(inferType(expression.test, of), 'boolean', '?:', of);
+      const then = inferType(expression.whenTrue, of);
+      const otherwise = inferType(expression.whenFalse, of);
       return then === otherwise ? then : 'any';
     }
   }
@@ -75,7 +75,7 @@ function typeOfCall(
     throw new ExpressionError(`too many arguments to call ${name}`, of.text, at);
   args.forEach((arg, place) => {
     const wanted = parameters[place] ?? parameters.at(-1) ?? 'any';
-    const given = typeOf(arg, of);
+    const given = inferType(arg, of);
     if (!fits(given, wanted))
       throw new ExpressionError(
         `cannot use ${goName(given)} as argument (type ${goName(wanted)}) to call ${name}`,
@@ -91,7 +91,7 @@ function typeOfUnary(
   of: CheckedExpression,
 ): ExpressionType {
   const wanted = operator === '-' || operator === '+' ? 'number' : 'boolean';
-  need(typeOf(operand, of), wanted, operator, of);
+  need(inferType(operand, of), wanted, operator, of);
   return wanted;
 }
 
@@ -104,8 +104,8 @@ function typeOfBinary(
   of: CheckedExpression,
 ): ExpressionType {
   const { operator } = expression;
-  const left = typeOf(expression.left, of);
-  const right = typeOf(expression.right, of);
+  const left = inferType(expression.left, of);
+  const right = inferType(expression.right, of);
   const isSame = fits(left, right);
   const accept = (isValid: boolean): void => {
     if (isValid) return;

@@ -80,7 +80,7 @@ const OPERATIONS: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ['>=', (left, right) => compare(left, right) >= 0],
   ['in', isIn],
   ['not in', (left, right) => !isIn(left, right)],
-  ['matches', ofTexts((text, pattern) => patternOf(pattern).test(text))],
+  ['matches', ofTexts((text, pattern) => compilePattern(pattern).test(text))],
   ['contains', ofTexts((text, part) => text.includes(part))],
   ['startsWith', ofTexts((text, part) => text.startsWith(part))],
   ['endsWith', ofTexts((text, part) => text.endsWith(part))],
@@ -123,7 +123,7 @@ const MAX_PATTERNS = 100;
 const patterns = new Map<string, Pattern>();
 
 /** Patterns are nearly always constant. */
-function patternOf(source: string): Pattern {
+function compilePattern(source: string): Pattern {
   const known = patterns.get(source);
   if (known !== undefined) return known;
   const made = new Pattern(source);

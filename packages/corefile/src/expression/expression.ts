@@ -87,26 +87,26 @@ function parse(parser: typeof Jsep, text: string): ParsedExpression {
 }
 
 /** The library leaves the parts of most nodes without a type. */
-const partOf = (node: ParsedExpression, name: string): unknown => Reflect.get(node, name);
+const readPart = (node: ParsedExpression, name: string): unknown => Reflect.get(node, name);
 
 function convert(parsed: ParsedExpression, text: string, depth: number): Expression {
   if (depth > MAX_DEPTH) throw new ExpressionError('the expression is too deep', text, undefined);
   const part = (name: string): Expression =>
-    convert(partOf(parsed, name) as ParsedExpression, text, depth + 1);
+    convert(readPart(parsed, name) as ParsedExpression, text, depth + 1);
   const parts = (name: string): readonly Expression[] =>
-    (partOf(parsed, name) as readonly ParsedExpression[]).map((each) => convert(each, text, depth + 1));
+    (readPart(parsed, name) as readonly ParsedExpression[]).map((each) => convert(each, text, depth + 1));
   switch (parsed.type) {
     case 'Literal':
-      return { kind: 'value', value: partOf(parsed, 'value') as string | number | boolean | null };
+      return { kind: 'value', value: readPart(parsed, 'value') as string | number | boolean | null };
     case 'ArrayExpression':
       return { kind: 'list', items: parts('elements') };
     case 'UnaryExpression':
-      return { kind: 'unary', operator: String(partOf(parsed, 'operator')), operand: part('argument') };
+      return { kind: 'unary', operator: String(readPart(parsed, 'operator')), operand: part('argument') };
     case 'BinaryExpression':
     case 'LogicalExpression':
       return {
         kind: 'binary',
-        operator: String(partOf(parsed, 'operator')),
+        operator: String(readPart(parsed, 'operator')),
         left: part('left'),
         right: part('right'),
       };
@@ -120,18 +120,18 @@ function convert(parsed: ParsedExpression, text: string, depth: number): Express
     case 'CallExpression':
       return {
         kind: 'call',
-        name: nameOf(partOf(parsed, 'callee') as ParsedExpression, text),
+        name: readFunctionName(readPart(parsed, 'callee') as ParsedExpression, text),
         args: parts('arguments'),
       };
     case 'Identifier':
-      return { kind: 'variable', name: String(partOf(parsed, 'name')) };
+      return { kind: 'variable', name: String(readPart(parsed, 'name')) };
     default:
       throw new ExpressionError('unexpected token', text, undefined);
   }
 }
 
-function nameOf(callee: ParsedExpression, text: string): string {
-  if (callee.type === 'Identifier') return String(partOf(callee, 'name'));
+function readFunctionName(callee: ParsedExpression, text: string): string {
+  if (callee.type === 'Identifier') return String(readPart(callee, 'name'));
   throw new ExpressionError('only functions can be called', text, undefined);
 }
 

@@ -83,12 +83,12 @@ function warnOfZone(
   findings: CorefileFindings,
 ): void {
   const warning = `Domain ${quoteGo(shown)} does not follow RFC1035 preferred syntax`;
-  const hint = hintOf(text, hasPort);
+  const hint = findHint(text, hasPort);
   findings.warn(position, hint === undefined ? `${warning}.` : `${warning}: ${hint}`);
 }
 
 /** A hint about the intended form of a wrong key. @param hasPort whether a port behind a colon was understood */
-function hintOf(whole: string, hasPort: boolean): string | undefined {
+function findHint(whole: string, hasPort: boolean): string | undefined {
   const text = hasPort && !isIpv6(whole) ? whole.slice(0, whole.lastIndexOf(':')) : whole;
   if (/^[a-z0-9+.-]*:\/\//i.test(text))
     return 'the scheme is not known and taken as part of the name. Known are dns, tls, quic, grpc, https and https3.';

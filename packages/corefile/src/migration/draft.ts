@@ -77,7 +77,7 @@ export class CorefileDraft {
   constructor(text: string, settings: DraftSettings) {
     const loader = new DraftLoader(settings);
     const main = loader.load(settings.file, text, 'blocks');
-    this.blocks = [...loader.blocksOf(main, [])];
+    this.blocks = [...loader.listBlocks(main, [])];
     this.files = [...loader.files.values()];
   }
 
@@ -108,13 +108,13 @@ class DraftLoader {
   }
 
   /** @param open files whose blocks are being listed: imports in a circle end */
-  *blocksOf(file: DraftFile, open: readonly string[]): Iterable<DraftBlock> {
+  *listBlocks(file: DraftFile, open: readonly string[]): Iterable<DraftBlock> {
     if (open.includes(file.path)) return;
     for (const line of file.lines) {
       const snippet = line.words.length === 1 ? SNIPPET.exec(line.name)?.[1] : undefined;
       if (line.name === 'import') {
         for (const imported of this.#importFiles(line, 'blocks'))
-          yield* this.blocksOf(imported, [...open, file.path]);
+          yield* this.listBlocks(imported, [...open, file.path]);
       } else {
         this.#resolve(line.inner, 'plugins', [file.path]);
         if (snippet === undefined) yield { line, file };
@@ -132,7 +132,7 @@ class DraftLoader {
   }
 
   #linesOfImport(line: DraftLine, level: StatementLevel, open: readonly string[]): readonly DraftLine[] {
-    const snippet = this.#snippets.get(this.#argumentOf(line));
+    const snippet = this.#snippets.get(this.#expandArgument(line));
     if (snippet !== undefined) return snippet.lines();
     const files = this.#importFiles(line, level).filter(({ path }) => !open.includes(path));
     for (const { path, lines } of files) this.#resolve(lines, level, [...open, path]);
@@ -143,14 +143,14 @@ class DraftLoader {
 
   #importFiles(line: DraftLine, level: StatementLevel): readonly DraftFile[] {
     const { files } = this.#settings;
-    const name = this.#argumentOf(line);
+    const name = this.#expandArgument(line);
     const pattern = isAbsolute(name) ? name : join(dirname(resolve(line.position.file)), name);
     return findMatches(pattern, files)
-      .filter((path) => files.kindOf(path) === 'file')
+      .filter((path) => files.findKind(path) === 'file')
       .map((path) => this.load(path, files.read(path), level));
   }
 
-  #argumentOf(line: DraftLine): string {
+  #expandArgument(line: DraftLine): string {
     return expandVariables(line.args[0] ?? '', this.#settings.environment).text;
   }
 }

@@ -189,7 +189,7 @@ export class ReleaseError extends Error {
  * @throws ReleaseError in the words of CoreDNS's tool
  */
 export function releasesUp(from: string, to: string): readonly string[] {
-  const start = placeOf(from);
+  const start = findReleaseIndex(from);
   const end = RELEASES.indexOf(to);
   if (end < start) throw new ReleaseError(`cannot migrate up to '${to}' from '${from}'`);
   return RELEASES.slice(start + 1, end + 1);
@@ -200,13 +200,13 @@ export function releasesUp(from: string, to: string): readonly string[] {
  * @throws ReleaseError in the words of CoreDNS's tool
  */
 export function releasesDown(from: string, to: string): readonly string[] {
-  const start = placeOf(from);
+  const start = findReleaseIndex(from);
   const end = RELEASES.indexOf(to);
   if (end < 0 || end > start) throw new ReleaseError(`cannot migrate down to '${to}' from '${from}'`);
   return RELEASES.slice(end + 1, start + 1).toReversed();
 }
 
-function placeOf(from: string): number {
+function findReleaseIndex(from: string): number {
   const place = RELEASES.indexOf(from);
   if (place < 0) throw new ReleaseError(`start version '${from}' not supported`);
   return place;

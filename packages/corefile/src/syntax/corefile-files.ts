@@ -8,14 +8,14 @@ export interface CorefileFiles {
   /** The text of a file. @throws Error with Node's `code` */
   read(path: string): string;
   /** @returns undefined if the path does not exist; other errors count as existing */
-  kindOf(path: string): 'file' | 'folder' | undefined;
+  findKind(path: string): 'file' | 'folder' | undefined;
   /** The names in a folder, in any order; empty if it cannot be read. */
   list(folder: string): readonly string[];
 }
 
 export const DISK_FILES: CorefileFiles = {
   read: (path) => readFileSync(path, 'utf8'),
-  kindOf(path) {
+  findKind(path) {
     try {
       return statSync(path).isDirectory() ? 'folder' : 'file';
     } catch {
@@ -37,7 +37,7 @@ export const DISK_FILES: CorefileFiles = {
  * @param pattern an absolute path
  */
 export function findMatches(pattern: string, files: CorefileFiles): readonly string[] {
-  if (!/[*?]/.test(pattern)) return files.kindOf(pattern) === undefined ? [] : [pattern];
+  if (!/[*?]/.test(pattern)) return files.findKind(pattern) === undefined ? [] : [pattern];
   const folder = dirname(pattern);
   const name = basename(pattern);
   const folders = /[*?]/.test(folder) ? findMatches(folder, files) : [folder];

@@ -73,11 +73,11 @@ export function isUnbuilt({ message }: Pick<CorefileProblem, 'message'>): boolea
 export function sortByLine<Finding extends { readonly position: Position }>(
   findings: readonly Finding[],
 ): readonly Finding[] {
-  return findings.toSorted((one, other) => lineOf(one.position) - lineOf(other.position));
+  return findings.toSorted((one, other) => findOuterLine(one.position) - findOuterLine(other.position));
 }
 
-function lineOf({ line, imported }: Position): number {
-  return imported === undefined ? line : lineOf(imported.at);
+function findOuterLine({ line, imported }: Position): number {
+  return imported === undefined ? line : findOuterLine(imported.at);
 }
 
 /** Formats two lines: CoreDNS's message, then position and remedy. */

@@ -94,7 +94,7 @@ export class Importer {
   }
 
   #readFile({ position }: Token, path: string): readonly Token[] {
-    if (this.#files.kindOf(path) === 'folder') {
+    if (this.#files.findKind(path) === 'folder') {
       const remedy =
         'Name the files by their ending, as in *.override: a mounted ConfigMap holds folders of its own beside its files.';
       this.#findings.refuse(position, `Could not import ${path}: is a directory`, remedy);

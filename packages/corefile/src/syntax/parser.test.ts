@@ -7,11 +7,11 @@ import { parseBlocks } from './parser.ts';
 
 const DIRECTIVES = ['cache', 'errors', 'forward', 'hosts', 'log', 'template', 'whoami'];
 
-function filesOf(texts: Readonly<Record<string, string>>): CorefileFiles {
+function makeFiles(texts: Readonly<Record<string, string>>): CorefileFiles {
   const paths = Object.keys(texts);
   return {
     read: (path) => texts[path] ?? '',
-    kindOf(path) {
+    findKind(path) {
       if (texts[path] !== undefined) return 'file';
       return paths.some((known) => known.startsWith(`${path}/`)) ? 'folder' : undefined;
     },
@@ -24,7 +24,7 @@ function filesOf(texts: Readonly<Record<string, string>>): CorefileFiles {
 
 function parse(text: string, texts: Readonly<Record<string, string>> = {}, environment: Environment = {}) {
   const findings = new CorefileFindings();
-  const settings = { directives: DIRECTIVES, environment, files: filesOf(texts) };
+  const settings = { directives: DIRECTIVES, environment, files: makeFiles(texts) };
   const blocks = parseBlocks(text, '/etc/Corefile', settings, findings);
   return {
     blocks: blocks.map(({ keys, directives }) => ({

@@ -37,15 +37,15 @@ export function describePosition({ file, line }: Position): string {
 
 /** Whether `next` starts a new line: it is in another file, or in a later line than the end of `token`. */
 export function startsNewLine(token: Token, next: Token): boolean {
-  return token.position.file !== next.position.file || lastLineOf(token) < next.position.line;
+  return token.position.file !== next.position.file || computeLastLine(token) < next.position.line;
 }
 
 /** Whether `next` is in the line in which `token` ends. */
 export function sharesLine(token: Token, next: Token): boolean {
-  return token.position.file === next.position.file && lastLineOf(token) === next.position.line;
+  return token.position.file === next.position.file && computeLastLine(token) === next.position.line;
 }
 
 /** Quoted words may span lines. */
-function lastLineOf({ text, position }: Token): number {
+function computeLastLine({ text, position }: Token): number {
   return position.line + (text.split('\n').length - 1);
 }

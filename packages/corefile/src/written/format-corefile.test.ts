@@ -8,7 +8,7 @@ import { BraceError } from './statements.ts';
 const format = (text: string): string => formatCorefile(text, 'Corefile');
 
 /** The words of each line. */
-function linesOf(text: string): readonly (readonly string[])[] {
+function splitWordLines(text: string): readonly (readonly string[])[] {
   const lines: string[][] = [];
   const tokens = readTokens(text, 'Corefile');
   tokens.forEach((token, place) => {
@@ -98,7 +98,7 @@ describe('formatCorefile', () => {
       fc.property(text, (source) => {
         try {
           const formatted = format(source);
-          expect(linesOf(formatted)).toEqual(linesOf(source));
+          expect(splitWordLines(formatted)).toEqual(splitWordLines(source));
           expect(format(formatted)).toBe(formatted);
         } catch (error) {
           if (!(error instanceof BraceError)) throw error;

@@ -26,7 +26,7 @@ export class ChangedNames {
 
   /** @param key that has changed */
   add(key: readonly string[]): void {
-    for (const path of this.#publication.pathsOf(key)) this.#dirty.add(path.join('/'));
+    for (const path of this.#publication.listAffectedPaths(key)) this.#dirty.add(path.join('/'));
   }
 
   /** Call it when a batch of changes is complete. */

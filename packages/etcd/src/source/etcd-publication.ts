@@ -6,7 +6,7 @@
  */
 import { encodeName, isWithin, toKey } from '@portolan/dns/name.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE } from '@portolan/dns/types.ts';
-import type { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { Steps } from '@portolan/kernel/base/steps.ts';
 import { writeAnswerBody } from '@portolan/kernel/table/answer-body.ts';
@@ -19,10 +19,16 @@ import type {
   ZoneSettings,
 } from '@portolan/kernel/table/types.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
-import { settingsOf, type Zone } from '@portolan/kernel/zone/zone.ts';
+import { toZoneSettings, type Zone } from '@portolan/kernel/zone/zone.ts';
 import { type KeyNode, type KeyTree, NO_NODE } from './names/key-tree.ts';
 import { namesBelow, publishableName } from './names/publishable-names.ts';
-import { nameOfPath, octetsOf, pathOfName, type ServiceLookup, type ServiceNames } from './names/services.ts';
+import {
+  encodePath,
+  nameOfPath,
+  pathOfName,
+  type ServiceLookup,
+  type ServiceNames,
+} from './names/services.ts';
 import { Evaluation } from './rules/evaluation.ts';
 import { isReverseZone, type ZoneRules } from './rules/rules.ts';
 
@@ -40,7 +46,7 @@ export interface EtcdPublicationOptions {
   readonly zones: readonly EtcdZone[];
   /** The counter for hits, 16 bits. */
   readonly outcome: number;
-  readonly fence: ItemFence;
+  readonly fence: ItemGuard;
   readonly log: Log;
 }
 
@@ -95,21 +101,21 @@ export class EtcdPublication {
   }
 
   /** The zone that contains a name. */
-  zoneOf(name: NameKey): Zone | undefined {
+  findZone(name: NameKey): Zone | undefined {
     return this.#zones.find(({ apex }) => isWithin(name, apex))?.zone;
   }
 
   /** Whether a name has no keys left and is not an apex. */
   isGone(path: readonly string[]): boolean {
     return (
-      this.#tree.find(octetsOf(path)) === NO_NODE && !this.#zones.some(({ depth }) => depth === path.length)
+      this.#tree.find(encodePath(path)) === NO_NODE && !this.#zones.some(({ depth }) => depth === path.length)
     );
   }
 
   /** Publishes a name, or removes its node. @param path of a key, or of a name above one */
   publish(path: readonly string[]): void {
     const name = publishableName(path);
-    if (name !== undefined) this.#publishAt(this.#tree.find(octetsOf(path)), name);
+    if (name !== undefined) this.#publishAt(this.#tree.find(encodePath(path)), name);
   }
 
   #publishAt(node: KeyNode, name: NameKey): void {
@@ -126,7 +132,7 @@ export class EtcdPublication {
       ({ apex }) => !this.#zones.some((other) => other.apex !== apex && isWithin(apex, other.apex)),
     );
     for (const { apex } of tops) {
-      const top = this.#tree.find(octetsOf(pathOfName(apex)));
+      const top = this.#tree.find(encodePath(pathOfName(apex)));
       for (const { node, name } of namesBelow(this.#tree, top)) {
         if (name !== undefined) this.#publishAt(node, name);
         yield;
@@ -135,7 +141,7 @@ export class EtcdPublication {
   }
 
   /** Names affected by a change of a key, the name of the highest zone first. */
-  pathsOf(key: readonly string[]): readonly (readonly string[])[] {
+  listAffectedPaths(key: readonly string[]): readonly (readonly string[])[] {
     const name = nameOfPath(key);
     if (name === undefined) return [];
     const within = this.#zones.filter(({ apex }) => isWithin(toKey(name), apex));
@@ -154,7 +160,7 @@ export class EtcdPublication {
   #defineZone({ zone, missing, any }: EtcdZone): PublishedEtcdZone {
     const { table } = this.#options;
     const state = { known: false, askWildcards: true, any };
-    const settings = { ...settingsOf(zone, state), missing, cachesOpenTypes: true };
+    const settings = { ...toZoneSettings(zone, state), missing, cachesOpenTypes: true };
     const id = table.defineZone(settings, this.id);
     const types = isReverseZone(zone.apex) ? REVERSE_TYPES : FORWARD_TYPES;
     return { id, zone, apex: zone.apex, depth: pathOfName(zone.apex).length, settings, types };

@@ -5,7 +5,7 @@
  */
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import { ItemFault, ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemFault, ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { TimeSlice } from '@portolan/kernel/base/time-slice.ts';
 import type { PublicationId } from '@portolan/kernel/table/types.ts';
@@ -23,12 +23,12 @@ import { type FeedStats, KeyFeed } from './follow/key-feed.ts';
 import type { KeySink } from './follow/key-reader.ts';
 import { V2Reader } from './follow/v2-reader.ts';
 import { V3Reader } from './follow/v3-reader.ts';
-import { restoreKeys, writeKeys } from './names/kept-keys.ts';
 import { type KeyNode, KeyTree, NO_NODE, TOP } from './names/key-tree.ts';
+import { restoreKeys, writeKeys } from './names/last-good-keys.ts';
 import { type KeyLease, Leases } from './names/leases.ts';
 import { PrefixedKeys } from './names/prefixed-keys.ts';
 import { checkValue } from './names/service-record.ts';
-import { octetsOf, type ServiceLookup, ServiceNames } from './names/services.ts';
+import { encodePath, type ServiceLookup, ServiceNames } from './names/services.ts';
 import { Evaluation, type OutsideAnswers, type ServiceAnswer } from './rules/evaluation.ts';
 import type { QuestionOfRules, ZoneRules } from './rules/rules.ts';
 import { UnlistedLookup, UnlistedNames } from './unlisted-names.ts';
@@ -85,7 +85,7 @@ export class EtcdSource implements KeySink {
   readonly #names: ServiceNames;
   readonly #publication: EtcdPublication;
   readonly #feed: KeyFeed;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   readonly #changes: ChangedNames;
   readonly #unlisted: UnlistedNames | undefined;
   readonly #snapshot: SnapshotKeeper | undefined;
@@ -108,7 +108,7 @@ export class EtcdSource implements KeySink {
     const whole = `/${prefix}/`.replace(/\/+/g, '/');
     this.#prefix = Buffer.from(whole);
     this.#keys = new PrefixedKeys(this.#tree, this.#prefix);
-    this.#fence = new ItemFence({ source: 'etcd', clock, log });
+    this.#fence = new ItemGuard({ source: 'etcd', clock, log });
     this.#leases = new Leases({
       ask: (id) => this.#feed.askLease(id),
       onKnown: (nodes) => this.#republish(nodes),
@@ -191,8 +191,8 @@ export class EtcdSource implements KeySink {
   }
 
   /** The zone that contains a name; undefined if it is in none of these. */
-  zoneOf(name: NameKey): Zone | undefined {
-    return this.#publication.zoneOf(name);
+  findZone(name: NameKey): Zone | undefined {
+    return this.#publication.findZone(name);
   }
 
   /** The look-up of one question, where some keys are not followed and must be read; undefined: all are followed. */
@@ -217,7 +217,7 @@ export class EtcdSource implements KeySink {
 
   /** The value of the key of a path, below the prefix. */
   value(path: readonly string[]): string | undefined {
-    const node = this.#tree.find(octetsOf(path));
+    const node = this.#tree.find(encodePath(path));
     return this.#tree.hasKey(node) ? this.#tree.value(node) : undefined;
   }
 
@@ -329,7 +329,7 @@ export class EtcdSource implements KeySink {
     const content = await this.#snapshot.read();
     const lines = content?.kind === 'lines' ? content.lines : [];
     const { clock, log } = this.#dependencies;
-    const fence = new ItemFence({ source: 'snapshot', clock, log });
+    const fence = new ItemGuard({ source: 'snapshot', clock, log });
     await restoreKeys(lines, { tree: this.#tree, leases: this.#leases, fence, clock });
     if (this.#tree.size === 0) return;
     await this.#publishAll();
@@ -366,11 +366,11 @@ export class EtcdSource implements KeySink {
     if (!isChanged && !hasOtherEnd) return;
     this.#generation += 1;
     // Until all is known it is published as a whole.
-    if (this.#isKnown) this.#touch(this.#tree.pathOf(node));
+    if (this.#isKnown) this.#touch(this.#tree.listPath(node));
   }
 
   #removeNode(node: KeyNode): void {
-    const path = this.#tree.pathOf(node);
+    const path = this.#tree.listPath(node);
     this.#generation += 1;
     this.#leases.unbind(node);
     this.#keys.remove(node);
@@ -388,7 +388,7 @@ export class EtcdSource implements KeySink {
   }
 
   #republish(nodes: Iterable<KeyNode>): void {
-    for (const node of nodes) this.#touch(this.#tree.pathOf(node));
+    for (const node of nodes) this.#touch(this.#tree.listPath(node));
     this.#changes.schedule();
   }
 

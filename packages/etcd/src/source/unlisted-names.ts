@@ -5,14 +5,14 @@
 import { toKey } from '@portolan/dns/name.ts';
 import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import type { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { EtcdSettings } from './client/settings.ts';
 import { EtcdV2Client } from './client/v2-client.ts';
 import { type KeyNode, KeyTree } from './names/key-tree.ts';
 import { checkValue } from './names/service-record.ts';
 import {
+  encodePath,
   isWildcard,
-  octetsOf,
   pathOfName,
   type Selection,
   type ServiceLookup,
@@ -28,7 +28,7 @@ export interface UnlistedNamesOptions {
   readonly rules: ServiceRules;
   /** The look-up of other names. */
   readonly names: ServiceLookup;
-  readonly fence: ItemFence;
+  readonly fence: ItemGuard;
   readonly clock: Clock;
 }
 
@@ -78,7 +78,7 @@ export class UnlistedNames {
         () => key,
         () => checkValue(Buffer.from(value)),
       );
-      const { node } = tree.put(octetsOf(path), content ?? 'bad');
+      const { node } = tree.put(encodePath(path), content ?? 'bad');
       seconds.set(node, ttl);
     }
     const own = new ServiceNames(tree, { secondsLeft: (node) => seconds.get(node) ?? 0 }, rules);

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { boundsFor, descriptorOf, isReserved, maxDescriptors } from './descriptors.ts';
+import { boundsFor, findDescriptor, isReserved, maxDescriptors } from './descriptors.ts';
 
 it('reserves an eighth for files and a quarter for upstream servers, within bounds', () => {
   expect(boundsFor(64)).toEqual({ upstream: 56, client: 40 });
@@ -26,8 +26,8 @@ it('finds the descriptor of a socket', async () => {
   const address = server.address();
   const client = connect(typeof address === 'object' ? (address?.port ?? 0) : 0, '127.0.0.1');
   const socket = await accepted;
-  expect(readdirSync('/proc/self/fd')).toContain(String(descriptorOf(socket)));
+  expect(readdirSync('/proc/self/fd')).toContain(String(findDescriptor(socket)));
   client.destroy();
   socket.destroy();
-  expect(descriptorOf(socket)).toBe(undefined);
+  expect(findDescriptor(socket)).toBe(undefined);
 });

@@ -21,11 +21,11 @@ const FOR_UPSTREAMS = { part: 1 / 4, min: 16, max: 256 };
 /** @param limit the maximum number of open descriptors; undefined: unlimited */
 export function boundsFor(limit: number | undefined): DescriptorBounds {
   if (limit === undefined) return { client: Number.POSITIVE_INFINITY, upstream: Number.POSITIVE_INFINITY };
-  const upstream = limit - reservedOf(limit, FOR_FILES);
-  return { client: upstream - reservedOf(limit, FOR_UPSTREAMS), upstream };
+  const upstream = limit - computeReserve(limit, FOR_FILES);
+  return { client: upstream - computeReserve(limit, FOR_UPSTREAMS), upstream };
 }
 
-function reservedOf(limit: number, { part, min, max }: typeof FOR_FILES): number {
+function computeReserve(limit: number, { part, min, max }: typeof FOR_FILES): number {
   return Math.min(max, Math.max(min, Math.floor(limit * part)));
 }
 
@@ -71,7 +71,7 @@ let excess = 0;
  * @returns whether a connection must be closed for it
  */
 export function admitClient(socket: Socket): boolean {
-  const fd = descriptorOf(socket);
+  const fd = findDescriptor(socket);
   if (fd !== undefined && isReserved('client', fd)) {
     excess += 1;
     socket.once('close', () => {
@@ -87,7 +87,7 @@ const CONSEQUENCES: Readonly<Record<DescriptorUse, string>> = {
 };
 
 /** The descriptor of an open socket. Node has no public function for it, but its handles have always had this field. */
-export function descriptorOf(socket: Socket): number | undefined {
+export function findDescriptor(socket: Socket): number | undefined {
   const handle: unknown = '_handle' in socket ? socket._handle : undefined;
   if (typeof handle !== 'object' || handle === null || !('fd' in handle)) return undefined;
   return typeof handle.fd === 'number' && handle.fd >= 0 ? handle.fd : undefined;

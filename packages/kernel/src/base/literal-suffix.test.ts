@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { literalSuffixOf } from './literal-suffix.ts';
+import { findLiteralSuffix } from './literal-suffix.ts';
 import { Pattern } from './pattern.ts';
 
-describe('literalSuffixOf', () => {
+describe('findLiteralSuffix', () => {
   const cases: readonly (readonly [string, string | undefined])[] = [
     ['(.*)\\.example\\.com\\.$', '.example.com.'],
     ['^(.+)\\.dev\\.example\\.com\\.?$', '.dev.example.com.'],
@@ -30,7 +30,7 @@ describe('literalSuffixOf', () => {
   ];
   for (const [source, suffix] of cases)
     it(`takes from ${JSON.stringify(source)} ${JSON.stringify(suffix)}`, () => {
-      expect(literalSuffixOf(source)).toBe(suffix);
+      expect(findLiteralSuffix(source)).toBe(suffix);
     });
 
   it('never says too much', () => {
@@ -67,7 +67,7 @@ describe('literalSuffixOf', () => {
       fc.property(pattern, label, (source, labels) => {
         const name = `${labels.join('.')}.`;
         for (const anchored of [source, `${source}$`, `${source}\\.$`]) {
-          const suffix = literalSuffixOf(anchored);
+          const suffix = findLiteralSuffix(anchored);
           if (suffix !== undefined && new Pattern(anchored).test(name))
             expect(name.endsWith(suffix)).toBe(true);
         }

@@ -9,10 +9,10 @@
  * @param source A pattern that compiles.
  * @returns the suffix, with its final dot; undefined if the pattern does not fix how names end
  */
-export function literalSuffixOf(source: string): string | undefined {
+export function findLiteralSuffix(source: string): string | undefined {
   const node = new SyntaxReader(source).read();
   if (!isAnchoredAtEnd(node)) return undefined;
-  const { suffix } = endingOf(node);
+  const { suffix } = computeEnding(node);
   return suffix === '' ? undefined : suffix;
 }
 
@@ -37,7 +37,7 @@ const ANYTHING: Ending = { suffix: '', isWhole: false };
 /** Longer repetitions are not expanded. */
 const MAX_REPEATED = 64;
 
-function endingOf(node: Node): Ending {
+function computeEnding(node: Node): Ending {
   switch (node.kind) {
     case 'literal':
       return { suffix: node.character, isWhole: true };
@@ -49,9 +49,9 @@ function endingOf(node: Node): Ending {
     case 'sequence':
       return endingOfSequence(node.nodes);
     case 'choice':
-      return node.nodes.map(endingOf).reduce(commonEnding);
+      return node.nodes.map(computeEnding).reduce(commonEnding);
     case 'repeat':
-      return endingOfRepeat(endingOf(node.node), node.min, node.max);
+      return endingOfRepeat(computeEnding(node.node), node.min, node.max);
   }
 }
 
@@ -62,7 +62,7 @@ function endingOfSequence(nodes: readonly Node[]): Ending {
     if (node === undefined) continue;
     // An optional final dot is always present, since all names have one.
     const isFinalDot = ending.suffix === '' && nodes[at + 1]?.kind === 'end' && isOptionalDot(node);
-    const before = isFinalDot ? { suffix: '.', isWhole: true } : endingOf(node);
+    const before = isFinalDot ? { suffix: '.', isWhole: true } : computeEnding(node);
     ending = { suffix: before.suffix + ending.suffix, isWhole: before.isWhole };
   }
   return ending;

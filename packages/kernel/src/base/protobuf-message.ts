@@ -4,7 +4,7 @@
  * The result has the shape of the same object in JSON, so that both encodings are trimmed by the same functions. An empty
  * string is left out: the API server always writes the strings that JSON omits when empty.
  */
-import { ItemFault } from './item-fence.ts';
+import { ItemFault } from './item-guard.ts';
 
 export type FieldKind = 'text' | 'texts' | 'number' | 'flag' | 'map' | 'quantities' | 'message' | 'messages';
 
@@ -113,14 +113,14 @@ export function readMessage(cursor: Cursor, schema: Schema): MessageFields {
     const tag = cursor.readNumber();
     const wireType = tag % 8;
     const field = schema.get((tag - wireType) / 8);
-    const isWanted = field !== undefined && wireType === wireTypeOf(field.kind);
+    const isWanted = field !== undefined && wireType === toWireType(field.kind);
     if (isWanted) readField(cursor, field, message);
     else cursor.skip(wireType);
   }
   return message;
 }
 
-function wireTypeOf(kind: FieldKind): number {
+function toWireType(kind: FieldKind): number {
   return kind === 'number' || kind === 'flag' ? VARINT : DELIMITED;
 }
 

@@ -13,7 +13,7 @@ async function run(script: string, { clock = new ManualClock() as Clock, input =
   return await createRunProgram(clock)({ program: 'tool', words: ['-x'], input });
 }
 
-const failureOf = async (script: string): Promise<ProgramError> =>
+const catchFailure = async (script: string): Promise<ProgramError> =>
   await run(script).then(
     () => expect.unreachable('it has not failed'),
     (error: unknown) => (error instanceof ProgramError ? error : expect.unreachable(String(error))),
@@ -25,7 +25,7 @@ describe('a program', () => {
   });
 
   it('has failed by its exit status, and the end of standard error is the reason', async () => {
-    const { message, complaint } = await failureOf(`${NOISE}echo out; echo 'No such table' >&2; exit 3`);
+    const { message, complaint } = await catchFailure(`${NOISE}echo out; echo 'No such table' >&2; exit 3`);
     expect(message).toBe('tool -x: using dumb terminal settings.; Error: this is none; No such table');
     expect(complaint).toBe(
       'Cannot read termcap database;\nusing dumb terminal settings.\nError: this is none\nNo such table\n',
@@ -36,7 +36,7 @@ describe('a program', () => {
     ['exit 3', 'tool -x: ended with exit status 3'],
     ['kill -TERM $$', 'tool -x: ended with SIGTERM'],
   ])('has failed without a word: %s', async (script, message) => {
-    expect((await failureOf(script)).message).toBe(message);
+    expect((await catchFailure(script)).message).toBe(message);
   });
 
   it('that is missing has failed', async () => {

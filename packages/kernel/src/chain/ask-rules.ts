@@ -10,7 +10,7 @@ import { type Match, NO_QUESTIONS } from './match.ts';
 const FIRST_META_TYPE = 249;
 
 /** Questions that handlers must see before the table answers with a name published, or an answer cached, behind them. */
-export function* askRulesOf(handlers: readonly Handler[]): Iterable<AskRule> {
+export function* listAskRules(handlers: readonly Handler[]): Iterable<AskRule> {
   const lastPublisher = handlers.findLastIndex(({ role }) => role === 'publisher');
   const cache = handlers.findIndex(({ role }) => role === 'cache');
   for (const [place, handler] of handlers.entries()) {
@@ -18,18 +18,18 @@ export function* askRulesOf(handlers: readonly Handler[]): Iterable<AskRule> {
     if (handler.role === 'cache') continue;
     const isBehindNodes = place > lastPublisher && !beforeCache;
     for (const match of handler.flags === undefined || beforeCache
-      ? matchesOf(handler)
+      ? listMatches(handler)
       : namesBehind(handlers, place)) {
       // Readers must know for whom a stored answer is, and for which options, wherever the handler is.
       if (isBehindNodes && match.byFamily !== true && match.ednsOptions === undefined) continue;
       // The cache holds answers of the handlers behind it, of any type.
-      if (beforeCache) yield { ...askRuleOf(match), beforeCache };
-      else if (concernsNodes(match)) yield askRuleOf(match);
+      if (beforeCache) yield { ...toAskRule(match), beforeCache };
+      else if (concernsNodes(match)) yield toAskRule(match);
     }
   }
 }
 
-function matchesOf(handler: Handler): Iterable<Match> {
+function listMatches(handler: Handler): Iterable<Match> {
   const { role } = handler;
   return (role === 'publisher' ? (handler.unpublished ?? NO_QUESTIONS) : handler.questions).matches();
 }
@@ -44,6 +44,6 @@ function concernsNodes({ types }: Match): boolean {
   return types === 'all' || [...types].some((type) => type < FIRST_META_TYPE);
 }
 
-function askRuleOf({ name, ...others }: Match): AskRule {
+function toAskRule({ name, ...others }: Match): AskRule {
   return { name: name.kind === 'any' ? name : { kind: name.kind, name: encodeName(name.name) }, ...others };
 }

@@ -10,7 +10,7 @@ import { writeAnswerBody } from '../table/answer-body.ts';
 import type { CachedAnswer } from '../table/types.ts';
 import type { Answer, Forwarded } from './answer.ts';
 import type { Query } from './query.ts';
-import { replyOf } from './response.ts';
+import { toReply } from './response.ts';
 
 /**
  * @param before generation when the question came: it grows with every change of where questions go and how answers are
@@ -18,10 +18,10 @@ import { replyOf } from './response.ts';
  * @param now generation now
  */
 export function isCacheable(query: Query, answer: Answer, before: number, now: number): boolean {
-  return lifetimeOf(answer) > 0 && before === now && query.recursionDesired && !query.clientWasRead;
+  return computeLifetime(answer) > 0 && before === now && query.recursionDesired && !query.clientWasRead;
 }
 
-function lifetimeOf(answer: Answer): number {
+function computeLifetime(answer: Answer): number {
   if (answer.kind === 'forwarded') return storedForm(answer)?.lifetime ?? 0;
   if (answer.kind === 'records' && answer.truncated === true) return 0;
   return 'lifetime' in answer ? (answer.lifetime ?? 0) : 0;
@@ -39,8 +39,8 @@ export function toCachedAnswer(
   outcome: number,
 ): CachedAnswer | undefined {
   if (answer.kind === 'forwarded') return storedForm(answer);
-  const written = writeAnswerBody(query.question, { ...NOTHING, ...replyOf(answer) });
-  const lifetime = lifetimeOf(answer);
+  const written = writeAnswerBody(query.question, { ...NOTHING, ...toReply(answer) });
+  const lifetime = computeLifetime(answer);
   return (
     written && { ...toCachedQuestion(query.questionKey), recursionAvailable, ...written, lifetime, outcome }
   );

@@ -6,7 +6,7 @@ import { respond } from '@portolan/dns/query.ts';
 import { type Edns, type Message, OPCODE, RCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Answer, OwnEdns } from './answer.ts';
 import type { Query } from './query.ts';
-import { replyOf } from './response.ts';
+import { toReply } from './response.ts';
 
 /** A response that a handler has made. */
 export interface DescribedResponse {
@@ -34,26 +34,26 @@ export function describeResponse(query: Query, answer: Answer): DescribedRespons
 /** The response that the client receives, made by a handler or by the server. Undefined: none is sent. */
 export function describeSent(query: Query, answer: Answer): DescribedResponse | undefined {
   if (answer.kind === 'drop') return undefined;
-  const reply = replyOf(answer);
+  const reply = toReply(answer);
   const rcode = reply.rcode ?? 0;
-  const edns = answer.kind === 'message' && answer.edns ? ednsOf(answer.edns) : undefined;
+  const edns = answer.kind === 'message' && answer.edns ? toEdns(answer.edns) : undefined;
   const asked = { header: query.repeated.header, question: query.question, edns: undefined };
   const response = respond(asked, reply);
   const { authenticData = false } = reply;
   const message = { ...response, header: { ...response.header, authenticData }, edns };
-  return { rcode, message, size: lengthOf(message) };
+  return { rcode, message, size: computeUncompressedSize(message) };
 }
 
 /** The response code that the client gets; undefined: no response. */
-export function rcodeOf(answer: Answer): number | undefined {
-  return answer.kind === 'drop' ? undefined : (replyOf(answer).rcode ?? 0);
+export function findRcode(answer: Answer): number | undefined {
+  return answer.kind === 'drop' ? undefined : (toReply(answer).rcode ?? 0);
 }
 
-function ednsOf(own: OwnEdns): Edns {
+function toEdns(own: OwnEdns): Edns {
   return { version: 0, extendedRcode: 0, ...own };
 }
 
-function lengthOf(message: Message): number {
+function computeUncompressedSize(message: Message): number {
   return encodeMessage(message, { compresses: false }).length;
 }
 

@@ -10,7 +10,7 @@ import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '@portolan/dns/response-si
 import { type Edns, type Message, OPCODE } from '@portolan/dns/types.ts';
 import type { Answer, OwnEdns } from './answer.ts';
 import type { Client, MessageSigner, RepeatedParts } from './query.ts';
-import { replyOf } from './response.ts';
+import { toReply } from './response.ts';
 import type { ResponseForm } from './response-form.ts';
 
 /** An answer that is sent. */
@@ -51,7 +51,7 @@ function writeMessage(
   answer: SentAnswer,
   form: ResponseForm,
 ): Message {
-  const reply = replyOf(answer);
+  const reply = toReply(answer);
   const own = answer.kind === 'message' ? answer.edns : undefined;
   const { opt, recursionAvailable } = form;
   const flags = recursionAvailable === 'as-answered' ? {} : { recursionAvailable };

@@ -91,7 +91,7 @@ export type Handler = HandlerParts &
   );
 
 /** The publications of handlers, in order. */
-export function publicationsOf(handlers: readonly Handler[]): readonly PublicationId[] {
+export function listPublications(handlers: readonly Handler[]): readonly PublicationId[] {
   return handlers.flatMap((handler) =>
     handler.role === 'publisher' ? [handler.publication, ...(handler.further ?? [])] : [],
   );

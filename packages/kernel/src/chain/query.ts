@@ -10,8 +10,8 @@ import type { Signature } from '@portolan/dns/tsig.ts';
 import type { Edns, Header, NameKey, Question, ResourceRecord } from '@portolan/dns/types.ts';
 import type { Client as PluginClient, Query as PluginQuery, QueryChanges, QuerySite } from '@portolan/plugin';
 import type { QuestionKey } from '../forward/question-key.ts';
+import type { DryRun } from './dry-run.ts';
 import type { HandlerCount } from './handler-counts.ts';
-import type { Look } from './look.ts';
 
 export type { QueryChanges, QuerySite } from '@portolan/plugin';
 
@@ -26,7 +26,7 @@ export interface Client extends PluginClient {
    */
   readonly send?: (response: Uint8Array) => Promise<boolean>;
   /** Collects what handlers find, and keeps them from asking, counting and logging. Default: an ordinary query. */
-  readonly look?: Look;
+  readonly look?: DryRun;
 }
 
 /** The signature of a query. `none`: it has none, or it is our own. */
@@ -213,7 +213,7 @@ export class Query implements PluginQuery {
   }
 
   /** Undefined: an ordinary query. */
-  get look(): Look | undefined {
+  get look(): DryRun | undefined {
     return this.#client.look;
   }
 
@@ -490,7 +490,10 @@ export class Query implements PluginQuery {
   /** The length of the query with its rewritten name, as CoreDNS logs and counts it. */
   get octets(): number {
     const { question } = this.#response;
-    const grown = question.name === this.question.name ? 0 : lengthOf(question) - lengthOf(this.question);
+    const grown =
+      question.name === this.question.name
+        ? 0
+        : computeNameLength(question) - computeNameLength(this.question);
     return this.#site.octets + grown;
   }
 
@@ -500,7 +503,7 @@ export class Query implements PluginQuery {
   }
 }
 
-function lengthOf({ name }: Question): number {
+function computeNameLength({ name }: Question): number {
   return encodeName(name).length;
 }
 

@@ -14,7 +14,7 @@ const RCODE_OF = {
 } as const;
 
 /** The contents of the response. Aliases that no handler has followed are sent as they are. */
-export function replyOf(answer: Exclude<Answer, { kind: 'drop' }>): Reply {
+export function toReply(answer: Exclude<Answer, { kind: 'drop' }>): Reply {
   switch (answer.kind) {
     case 'records':
       return {

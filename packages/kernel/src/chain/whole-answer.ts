@@ -1,11 +1,11 @@
 /**
  * Whole responses, for handlers that change the responses of those behind them.
  */
-import { wholeRcodeOf } from '@portolan/dns/edns.ts';
+import { toFullRcode } from '@portolan/dns/edns.ts';
 import type { Message } from '@portolan/dns/types.ts';
 import type { WholeAnswer } from './answer.ts';
 
-export { EMPTY_ANSWER, isResponse, toWhole as wholeAnswerOf } from '@portolan/plugin';
+export { EMPTY_ANSWER, isResponse, toWhole as toWholeAnswer } from '@portolan/plugin';
 
 /** The answer that a message carries, with the flags of its sender. Its OPT record is left out. */
 export function messageToAnswer(message: Message): WholeAnswer {
@@ -13,7 +13,7 @@ export function messageToAnswer(message: Message): WholeAnswer {
   const { authoritative, truncated, recursionAvailable, authenticData } = header;
   return {
     kind: 'message',
-    rcode: wholeRcodeOf(message),
+    rcode: toFullRcode(message),
     authoritative,
     truncated,
     recursionAvailable,

@@ -37,7 +37,7 @@ export function checkAnswer(answer: Answer): Answer {
         additionals: checkRecords(additionals),
         authoritative: authoritative === true,
         truncated: truncated === true,
-        ...lifetimeOf(lifetime),
+        ...checkLifetime(lifetime),
       };
     }
     case 'alias': {
@@ -59,7 +59,7 @@ export function checkAnswer(answer: Answer): Answer {
         aliases: checkRecords(aliases),
         soa: soa === undefined ? undefined : checkRecord(soa),
         authoritative: authoritative === true,
-        ...lifetimeOf(lifetime),
+        ...checkLifetime(lifetime),
       };
     }
     case 'message': {
@@ -82,7 +82,7 @@ export function checkAnswer(answer: Answer): Answer {
       const { kind, lifetime, reason, extendedError } = answer;
       return {
         kind,
-        ...lifetimeOf(lifetime),
+        ...checkLifetime(lifetime),
         ...(reason !== undefined && { reason: String(reason) }),
         ...(extendedError !== undefined && {
           extendedError: checkNumber(extendedError, MAX_UINT16, 'extended error'),
@@ -98,7 +98,7 @@ export function checkAnswer(answer: Answer): Answer {
   }
 }
 
-function lifetimeOf(lifetime: number | undefined): { readonly lifetime?: number } {
+function checkLifetime(lifetime: number | undefined): { readonly lifetime?: number } {
   return lifetime === undefined ? {} : { lifetime: checkNumber(lifetime, MAX_TTL, 'lifetime') };
 }
 

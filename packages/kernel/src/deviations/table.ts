@@ -39,7 +39,7 @@ export const NOTHING_RESTORED: RestoredDeviations = new Set();
 export const ALL_RESTORED: RestoredDeviations = new Set(DEVIATIONS.filter(isRestorable).map(({ id }) => id));
 
 /** The page and section with the row of a deviation. */
-export function pageOf(id: DeviationId): string {
+export function findPage(id: DeviationId): string {
   const [section = ''] =
     Object.entries(DEVIATION_SECTIONS).find(([, rows]) => rows.some((row) => row.id === id)) ?? [];
   return `docs/explanation/dialects.md#${section}`;

@@ -7,9 +7,9 @@ import { ROOT } from '@portolan/dns/name.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { MetricRegistry } from '../base/metrics/registry.ts';
-import type { AnswerKeeper } from '../chain/handed-answer.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Handler } from '../chain/handler.ts';
+import type { AnswerKeeper } from '../chain/handover-answer.ts';
 import type { Client } from '../chain/query.ts';
 import type { OwnedService } from '../contract/owned-service.ts';
 import type { Plugin, PluginStats } from '../contract/plugin.ts';
@@ -188,7 +188,7 @@ export class Engine {
   }
 
   /** The number of a listener group, the same for the life of the process. @param server its name */
-  listenerGroupOf(server: string): number {
+  getListenerGroupNumber(server: string): number {
     if (!this.#groupNumbers.has(server)) this.#groupNumbers.set(server, this.#groupNumbers.size);
     return this.#groupNumbers.get(server) ?? 0;
   }
@@ -200,7 +200,7 @@ export class Engine {
 
   /** Answers for listeners without a group of their own. */
   readonly handleQuery: HandleQuery = async (packet, client) =>
-    await this.#blocks.handleQueryOf(PLAIN_GROUP)?.(packet, client);
+    await this.#blocks.findQueryHandler(PLAIN_GROUP)?.(packet, client);
 
   /** Whether a client gets an answer. */
   admits({ address }: Pick<Client, 'address'>): boolean {
@@ -247,7 +247,7 @@ export class Engine {
       networks: this.#networks,
       counts: this.#readerCounts,
       countQueries: () => this.#sums.read(),
-      numberOf: (server) => this.listenerGroupOf(server),
+      getListenerGroupNumber: (server) => this.getListenerGroupNumber(server),
     });
   }
 

@@ -5,8 +5,8 @@ import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { Clock } from '../base/clock.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import { addressOfInterface } from '../socket/query-socket.ts';
+import { Do53Transport } from './transport/do53-transport.ts';
 import { HttpsTransport } from './transport/https-transport.ts';
-import { PlainTransport } from './transport/plain-transport.ts';
 import { StreamTransport, type TlsTrust } from './transport/stream-transport.ts';
 import { TcpFirstTransport } from './transport/tcp-first-transport.ts';
 import type { StreamTerms, Transport, TransportProtocol } from './transport/transport.ts';
@@ -58,7 +58,7 @@ export function connectBySockets(
   events = NO_EVENTS,
 ): Transport {
   const { transport, port, serverName } = server;
-  const common = { peer: { address, port }, sourceAddress: sourceOf(server, address) };
+  const common = { peer: { address, port }, sourceAddress: findSourceAddress(server, address) };
   const tls = { ...terms.tls, serverName };
   if (transport === 'https') {
     const https = new HttpsTransport({ ...common, tls, method: terms.httpsMethod ?? 'POST' });
@@ -69,7 +69,7 @@ export function connectBySockets(
   const isOfStreams = transport === 'tls' || (transport === 'tcp' && terms.fallsBackToUdp !== true);
   if (isOfStreams) return stream;
   const udp = events.wrap(openUdp(server, common, terms, clock), 'udp');
-  if (transport === 'udp') return new PlainTransport(udp, stream, clock);
+  if (transport === 'udp') return new Do53Transport(udp, stream, clock);
   return new TcpFirstTransport({ tcp: stream, udp, clock, onSwitch: events.onSwitch });
 }
 
@@ -89,7 +89,7 @@ function openUdp(
   });
 }
 
-function sourceOf({ source }: UpstreamAddress, peer: string): string | undefined {
+function findSourceAddress({ source }: UpstreamAddress, peer: string): string | undefined {
   if (source === undefined) return undefined;
   if (source.address !== undefined) return source.address;
   return source.device === undefined ? undefined : addressOfInterface(source.device, peer);

@@ -66,7 +66,7 @@ export function findDirectRoute<Question extends GroupQuestion>(
   const servers = chosen.flatMap((upstream) => toDirect(upstream));
   if (servers.length === 0 || servers.length < chosen.length) return undefined;
   const hasOthers = upstreams.length > 1;
-  return { servers, selection, hasOthers, group, plan, exceptions: [...exceptionsOf(plan)] };
+  return { servers, selection, hasOthers, group, plan, exceptions: [...listExceptions(plan)] };
 }
 
 function toDirect(upstream: Upstream): readonly RoutedServer[] {
@@ -90,7 +90,7 @@ function isSimple({ rules, tryNextOn, udpSize, policy, merges }: ForwardPlan): b
   );
 }
 
-function* exceptionsOf({ rules }: ForwardPlan): Iterable<NameKey> {
+function* listExceptions({ rules }: ForwardPlan): Iterable<NameKey> {
   for (const { names } of rules)
     for (const match of names) if (match.kind === 'domain' && match.name !== ROOT) yield match.name;
 }

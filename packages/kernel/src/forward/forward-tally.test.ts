@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ForwardStatistics } from './forward-statistics.ts';
 import { ForwardTally } from './forward-tally.ts';
 
-function forwarderOf(upstream: string, sent: number, inFlight = 0) {
+function makeForwarder(upstream: string, sent: number, inFlight = 0) {
   const dropped = { strange: 1, otherQuestion: 0, otherCase: 0 };
   const server = {
     upstream,
@@ -25,8 +25,8 @@ function forwarderOf(upstream: string, sent: number, inFlight = 0) {
 
 it('counts a server of several forwarders once, and keeps counts of those that have ended', () => {
   const tally = new ForwardTally();
-  const one = forwarderOf('192.0.2.1:53', 5, 2);
-  const other = forwarderOf('192.0.2.1:53', 7, 1);
+  const one = makeForwarder('192.0.2.1:53', 5, 2);
+  const other = makeForwarder('192.0.2.1:53', 7, 1);
   tally.follow(one);
   tally.follow(other);
   const expected = { upstream: '192.0.2.1:53', sent: 12, timeouts: 2, replies: new Map([[0, 12]]) };
@@ -42,9 +42,9 @@ it('counts a server of several forwarders once, and keeps counts of those that h
 
 it('forgets a server that no forwarder has any more, but not what was asked', () => {
   const tally = new ForwardTally();
-  const former = forwarderOf('192.0.2.1:53', 5);
+  const former = makeForwarder('192.0.2.1:53', 5);
   tally.follow(former);
-  tally.follow(forwarderOf('192.0.2.2:53', 1));
+  tally.follow(makeForwarder('192.0.2.2:53', 1));
   tally.leave(former);
   expect(tally.count()).toMatchObject({ coalesced: 2, upstreams: [{ upstream: '192.0.2.2:53', sent: 1 }] });
 });

@@ -44,7 +44,7 @@ export class ForwardTally {
     const inUse = new Set(
       this.#statistics().flatMap(({ upstreams }) => upstreams.map(({ upstream }) => upstream)),
     );
-    const sum = sumOf([this.#ended, forwarder.statistics()]);
+    const sum = sumStatistics([this.#ended, forwarder.statistics()]);
     const upstreams = sum.upstreams.filter(({ upstream }) => inUse.has(upstream));
     this.#ended = {
       ...sum,
@@ -66,7 +66,7 @@ export class ForwardTally {
 
   count(): ForwardCounts {
     // The state of a server is that of the first forwarder that has it; those that have ended come last.
-    const sum = sumOf([...this.#statistics(), this.#ended]);
+    const sum = sumStatistics([...this.#statistics(), this.#ended]);
     return { ...sum, latency: this.#latency.count(), failures: this.#failures };
   }
 
@@ -75,7 +75,7 @@ export class ForwardTally {
   }
 }
 
-function sumOf(all: readonly ForwardStatistics[]): ForwardStatistics {
+function sumStatistics(all: readonly ForwardStatistics[]): ForwardStatistics {
   const sum = (read: (each: ForwardStatistics) => number) =>
     all.reduce((total, each) => total + read(each), 0);
   const upstreams = new Map<string, UpstreamStatistics>();

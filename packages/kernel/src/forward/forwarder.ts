@@ -4,7 +4,7 @@
  * Equal questions in flight are merged. For each group of servers, `Admission` decides how many may be in flight, and
  * whose turn it is. `resolution.ts` decides which servers a question asks, in which order and how often.
  */
-import { MAX_PLAIN_RCODE, wholeRcodeOf } from '@portolan/dns/edns.ts';
+import { MAX_PLAIN_RCODE, toFullRcode } from '@portolan/dns/edns.ts';
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
 import { toKey } from '@portolan/dns/name.ts';
 import type { NameKey, Question } from '@portolan/dns/types.ts';
@@ -22,17 +22,17 @@ import {
 } from './forward-plan.ts';
 import { type ForwardFailure, type ForwardReply, failed, OVERLOADED, STOPPED } from './forward-reply.ts';
 import type { ForwardStatistics } from './forward-statistics.ts';
+import { HealthProbes } from './health-probes.ts';
 import { InflightQuery } from './inflight-query.ts';
 import { NamedServers, type ResolveName } from './named-servers.ts';
-import { Probes } from './probes.ts';
+import { QueryRunner, type QueryRunnerSettings, type QueryRunOutcome } from './query-runner.ts';
 import type { QuestionKey } from './question-key.ts';
 import { QuestionTable } from './question-table.ts';
+import { ReaderAttempts } from './reader-attempts.ts';
 import { buildRoutes, isAllDown, isAllSilent, type Routes, type ServersRoute } from './routes.ts';
-import { type ResolutionOutcome, type ResolutionSettings, RunningResolution } from './running-resolution.ts';
-import { sanitise } from './sanitise.ts';
+import { scrubReply } from './scrub-reply.ts';
 import { ServerGroup } from './server-group.ts';
 import type { ForwardQuestion } from './transport/query-message.ts';
-import { TriedQueries } from './tried-queries.ts';
 import { Upstream } from './upstream/upstream.ts';
 import type { UpstreamStatistics } from './upstream/upstream-statistics.ts';
 import { formatUpstream } from './upstream-address.ts';
@@ -72,7 +72,7 @@ export class Forwarder {
   readonly #connect: Connect;
   readonly #extraQueries = { retry: 0, hedge: 0 };
   readonly #events: ForwarderEvents | undefined;
-  readonly #probes: Probes;
+  readonly #probes: HealthProbes;
   readonly #names: NamedServers;
   readonly #inflightQueries = new QuestionTable<InflightQuery>();
   readonly #retired = new Set<Upstream>();
@@ -82,7 +82,7 @@ export class Forwarder {
   readonly #off = new Set<string>();
   #plan: ForwardPlan;
   /** The part of the plan that applies to each question. */
-  #settings: ResolutionSettings;
+  #settings: QueryRunnerSettings;
   #routes: Routes<InflightQuery>;
   #coalesced = 0;
   #refused = 0;
@@ -92,13 +92,13 @@ export class Forwarder {
   constructor(plan: ForwardPlan, { clock, log, resolveName, random, connect, events }: ForwarderOptions) {
     this.#events = events;
     this.#clock = clock;
-    this.tried = new TriedQueries(clock);
+    this.tried = new ReaderAttempts(clock);
     this.#random = random ?? Math.random;
     this.#connect = connect ?? connectBySockets;
     this.#given = plan;
     this.#plan = plan;
-    this.#settings = this.#settingsOf(plan);
-    this.#probes = new Probes({
+    this.#settings = this.#createSettings(plan);
+    this.#probes = new HealthProbes({
       clock,
       log,
       random: this.#random,
@@ -112,7 +112,7 @@ export class Forwarder {
   }
 
   /** Queries that other threads have sent and given up. */
-  readonly tried: TriedQueries;
+  readonly tried: ReaderAttempts;
   /** Called when the result of `directRoute` may have changed. */
   onRouteChange: () => void = () => {};
 
@@ -170,7 +170,7 @@ export class Forwarder {
     this.#given = given;
     const plan = withoutServers(given, this.#off);
     this.#plan = plan;
-    this.#settings = this.#settingsOf(plan);
+    this.#settings = this.#createSettings(plan);
     this.#follow();
     for (const { admission } of this.#routes.groups.values()) admission.limit(plan.limits);
     this.#names.follow(this.#routes.names);
@@ -323,9 +323,9 @@ export class Forwarder {
     const candidates = route.order.choose(route.upstreams, inflight.startedAt);
     // Readers wait for it where the fastest server is wanted.
     if (candidates.atOnce > 1 && this.#plan.policy === 'fastest') this.onRouteChange();
-    const done = (outcome: ResolutionOutcome) => this.#complete(inflight, this.#present(inflight, outcome));
+    const done = (outcome: QueryRunOutcome) => this.#complete(inflight, this.#present(inflight, outcome));
     const { question, arrivedAt } = inflight;
-    inflight.resolution = new RunningResolution(
+    inflight.resolution = new QueryRunner(
       question,
       candidates.upstreams,
       budget,
@@ -337,7 +337,7 @@ export class Forwarder {
     if (tried === undefined || !resolution.takeOver(tried)) resolution.start(candidates);
   }
 
-  #present({ question, startedAt }: InflightQuery, outcome: ResolutionOutcome): ForwardReply {
+  #present({ question, startedAt }: InflightQuery, outcome: QueryRunOutcome): ForwardReply {
     if (outcome.kind === 'failed') {
       const detail = outcome.codes.length === 0 ? 'no reply' : outcome.codes.join('; ');
       return failed(outcome.reason, detail);
@@ -346,10 +346,10 @@ export class Forwarder {
     const upstream = outcome.upstream.text;
     const received = outcome.reply;
     const isKept = question.asReceived !== undefined;
-    const rcode = wholeRcodeOf(received);
+    const rcode = toFullRcode(received);
     if (!isKept && rcode > MAX_PLAIN_RCODE) return failed('unusable', `${upstream}: ${rcodeName(rcode)}`);
     const whole = { message: received, dropped: 0, isLoop: false };
-    const { message, dropped, isLoop } = isKept ? whole : sanitise(question, received);
+    const { message, dropped, isLoop } = isKept ? whole : scrubReply(question, received);
     this.#droppedRecords += dropped;
     // Clients would read the aliases without records as NODATA.
     if (isLoop) return failed('alias-loop', `${upstream}: the aliases in the reply form a loop`);
@@ -365,7 +365,7 @@ export class Forwarder {
     if (inflight.ticket !== undefined) inflight.route.group.admission.leave(inflight.ticket);
   }
 
-  #settingsOf(plan: ForwardPlan): ResolutionSettings {
+  #createSettings(plan: ForwardPlan): QueryRunnerSettings {
     return {
       clock: this.#clock,
       timing: plan.timing,
@@ -406,7 +406,7 @@ export class Forwarder {
   #build(before: Pick<Routes<InflightQuery>, 'upstreams' | 'groups'>): Routes<InflightQuery> {
     return buildRoutes(this.#plan, before, {
       open: (server, address, domain) => this.#openUpstream(server, address, domain),
-      addressesOf: (name) => this.#names.addressesOf(name),
+      findAddresses: (name) => this.#names.findAddresses(name),
       openGroup: () => this.#openGroup(),
       random: this.#random,
     });

@@ -3,10 +3,10 @@
  */
 import type { Ticket } from './admission/admission.ts';
 import type { ForwardReply } from './forward-reply.ts';
+import type { QueryRunner, ReaderAttempt } from './query-runner.ts';
 import type { QuestionKey } from './question-key.ts';
 import type { Chained } from './question-table.ts';
 import type { Routes, ServersRoute } from './routes.ts';
-import type { RunningResolution, TriedQuery } from './running-resolution.ts';
 
 export class InflightQuery implements Chained<InflightQuery> {
   readonly question: QuestionKey;
@@ -15,9 +15,9 @@ export class InflightQuery implements Chained<InflightQuery> {
   readonly routes: Routes<InflightQuery>;
   readonly route: ServersRoute<InflightQuery>;
   ticket: Ticket<InflightQuery> | undefined;
-  resolution: RunningResolution | undefined;
+  resolution: QueryRunner | undefined;
   /** The query that another thread has sent already. */
-  tried: TriedQuery | undefined;
+  tried: ReaderAttempt | undefined;
   /** When the first client asked, by the clock's monotonic time. The deadline starts here and includes time in the queue. */
   readonly arrivedAt: number;
   startedAt = 0;

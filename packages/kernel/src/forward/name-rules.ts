@@ -4,7 +4,7 @@
  * A walk up the name finds rules for domains, so their number does not matter. The rare rules by ending are tried one
  * after the other, longest first.
  */
-import { countLabels, parentOf, ROOT } from '@portolan/dns/name.ts';
+import { countLabels, ROOT, toParent } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { ForwardRule, RuleMatch } from './forward-plan.ts';
 
@@ -36,7 +36,7 @@ export class NameRules<Target> {
     if (this.#unqualified !== undefined && countLabels(name) === 1 && !this.#domains.has(name))
       return this.#unqualified;
     let domain: NameKey | undefined = name;
-    while (domain !== undefined && !this.#domains.has(domain)) domain = parentOf(domain);
+    while (domain !== undefined && !this.#domains.has(domain)) domain = toParent(domain);
     const ending = this.#endings.find(({ text }) => name.endsWith(text));
     const length = domain === undefined || domain === ROOT ? 0 : domain.length;
     if (ending !== undefined && ending.text.length > length) return ending.target;
@@ -45,7 +45,7 @@ export class NameRules<Target> {
 }
 
 /** The rules as pairs, one per match. */
-export function* pairsOf<Target>(
+export function* listMatchPairs<Target>(
   rules: readonly ForwardRule[],
   compile: (rule: ForwardRule) => Target,
 ): Iterable<readonly [RuleMatch, Target]> {

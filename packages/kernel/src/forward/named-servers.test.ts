@@ -28,7 +28,7 @@ function follow(answers: (ResolvedName | Error)[]) {
     clock.advance(milliseconds);
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { clock, log, servers, pass, seen: () => [servers.addressesOf(NAME).join(' '), changes, asked] };
+  return { clock, log, servers, pass, seen: () => [servers.findAddresses(NAME).join(' '), changes, asked] };
 }
 
 describe('servers given by name', () => {

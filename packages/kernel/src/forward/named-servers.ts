@@ -45,7 +45,7 @@ export class NamedServers {
   }
 
   /** The addresses known for a name now. */
-  addressesOf(name: AbsoluteName): readonly string[] {
+  findAddresses(name: AbsoluteName): readonly string[] {
     return this.#follows.get(name)?.addresses ?? [];
   }
 

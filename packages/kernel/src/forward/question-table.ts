@@ -30,14 +30,14 @@ export class QuestionTable<Entry extends Chained<Entry>> {
   }
 
   find(question: QuestionKey): Entry | undefined {
-    let entry = this.#chains[this.#chainOf(question)];
+    let entry = this.#chains[this.#computeChain(question)];
     while (entry !== undefined && !isSameQuestion(entry.question, question)) entry = entry.nextInChain;
     return entry;
   }
 
   /** Adds an entry, which hides an older one for an equal question. */
   add(entry: Entry): void {
-    const chain = this.#chainOf(entry.question);
+    const chain = this.#computeChain(entry.question);
     entry.nextInChain = this.#chains[chain];
     this.#chains[chain] = entry;
     this.#size += 1;
@@ -45,7 +45,7 @@ export class QuestionTable<Entry extends Chained<Entry>> {
 
   /** @returns whether it was in the table */
   remove(entry: Entry): boolean {
-    const chain = this.#chainOf(entry.question);
+    const chain = this.#computeChain(entry.question);
     const first = this.#chains[chain];
     if (first === entry) {
       this.#chains[chain] = entry.nextInChain;
@@ -63,7 +63,7 @@ export class QuestionTable<Entry extends Chained<Entry>> {
     return false;
   }
 
-  #chainOf({ name, type, options = NO_OPTIONS }: QuestionKey): number {
+  #computeChain({ name, type, options = NO_OPTIONS }: QuestionKey): number {
     let hash = SEED ^ type;
     for (let index = 0; index < name.length; index += 1) {
       hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193);

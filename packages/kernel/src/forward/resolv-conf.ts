@@ -4,7 +4,7 @@
  * systemd-resolved writes its own stub there, 127.0.0.53. A pod cannot reach the stub, and elsewhere it would be a
  * second cache in front of the real servers, which a second file lists.
  */
-import { ItemFault, readItem } from '../base/item-fence.ts';
+import { ItemFault, readItem } from '../base/item-guard.ts';
 import { parseScopedAddress, type UpstreamAddress } from './upstream-address.ts';
 
 export interface ResolvConfProblem {

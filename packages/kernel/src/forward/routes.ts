@@ -6,7 +6,7 @@ import { ROOT } from '@portolan/dns/name.ts';
 import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
 import { CandidateOrder, isSilent } from './candidates.ts';
 import type { ForwardPlan, ForwardRule, UpstreamServer } from './forward-plan.ts';
-import { NameRules, pairsOf } from './name-rules.ts';
+import { listMatchPairs, NameRules } from './name-rules.ts';
 import type { GroupQuestion, ServerGroup } from './server-group.ts';
 import type { Upstream } from './upstream/upstream.ts';
 import { formatUpstream } from './upstream-address.ts';
@@ -25,7 +25,7 @@ export interface RouteSources<Question extends GroupQuestion> {
   /** Makes an upstream. @param address its address as text @param domain one that it handles */
   open(server: UpstreamServer, address: string, domain: NameKey, plan: ForwardPlan): Upstream;
   /** The known addresses of a server's name. */
-  addressesOf(name: AbsoluteName): readonly string[];
+  findAddresses(name: AbsoluteName): readonly string[];
   openGroup(): ServerGroup<Question>;
   readonly random: () => number;
 }
@@ -48,19 +48,19 @@ export function buildRoutes<Question extends GroupQuestion>(
   const upstreams = new Map<string, Upstream>();
   const groups = new Map<string, ServerGroup<Question>>();
   const names = new Set<AbsoluteName>();
-  const upstreamsOf = (server: UpstreamServer, domain: NameKey): readonly Upstream[] => {
+  const findUpstreams = (server: UpstreamServer, domain: NameKey): readonly Upstream[] => {
     const { host } = server.address;
     if (host.kind === 'name') names.add(host.name);
-    const addresses = host.kind === 'name' ? sources.addressesOf(host.name) : [host.address];
+    const addresses = host.kind === 'name' ? sources.findAddresses(host.name) : [host.address];
     return addresses.map((address) => {
-      const key = identityOf(server, address, plan);
+      const key = toIdentity(server, address, plan);
       const upstream =
         upstreams.get(key) ?? before.upstreams.get(key) ?? sources.open(server, address, domain, plan);
       upstreams.set(key, upstream);
       return upstream;
     });
   };
-  const groupOf = (servers: readonly UpstreamServer[]): ServerGroup<Question> => {
+  const getOrCreateGroup = (servers: readonly UpstreamServer[]): ServerGroup<Question> => {
     const key = servers.map(({ address }) => formatUpstream(address)).join(' ');
     const group = groups.get(key) ?? before.groups.get(key) ?? sources.openGroup();
     groups.set(key, group);
@@ -70,24 +70,24 @@ export function buildRoutes<Question extends GroupQuestion>(
     const { target } = rule;
     if (target.kind === 'local-only') return { kind: 'local-only' };
     if (target.kind === 'default') return defaultRoute();
-    const domain = domainOf(rule);
-    const found = new Set(target.servers.flatMap((server) => upstreamsOf(server, domain)));
+    const domain = findDomain(rule);
+    const found = new Set(target.servers.flatMap((server) => findUpstreams(server, domain)));
     const order = new CandidateOrder(plan.policy, sources.random, plan.health.kind === 'checks');
-    return { kind: 'servers', upstreams: [...found], order, group: groupOf(target.servers) };
+    return { kind: 'servers', upstreams: [...found], order, group: getOrCreateGroup(target.servers) };
   };
   let root: Route<Question> | undefined;
   const noServers = (): Route<Question> => ({
     kind: 'servers',
     upstreams: [],
     order: new CandidateOrder('sequential', sources.random),
-    group: groupOf([]),
+    group: getOrCreateGroup([]),
   });
   const defaultRoute = (): Route<Question> => {
     const rule = plan.rules.findLast(isRootRule);
     root ??= rule === undefined || rule.target.kind === 'default' ? noServers() : compile(rule);
     return root;
   };
-  const rules = new NameRules(pairsOf(plan.rules, compile));
+  const rules = new NameRules(listMatchPairs(plan.rules, compile));
   return { rules, upstreams, groups, names };
 }
 
@@ -95,13 +95,13 @@ function isRootRule({ names }: ForwardRule): boolean {
   return names.some((match) => match.kind === 'domain' && match.name === ROOT);
 }
 
-function domainOf({ names }: ForwardRule): NameKey {
+function findDomain({ names }: ForwardRule): NameKey {
   for (const match of names) if (match.kind === 'domain') return match.name;
   return ROOT;
 }
 
 /** The identity of a server: servers with the same one may share sockets and state. */
-function identityOf({ address, queriesPerSecond }: UpstreamServer, at: string, plan: ForwardPlan): string {
+function toIdentity({ address, queriesPerSecond }: UpstreamServer, at: string, plan: ForwardPlan): string {
   return JSON.stringify([
     formatUpstream(address),
     at,

@@ -82,7 +82,7 @@ export function pickServer(uses: readonly ServerUse[], views: ServerViews): numb
   // Runs for every question: an iterator of entries is slow.
   for (let index = 0; index < uses.length; index += 1) {
     const { queries } = uses[index] ?? UNASKED;
-    if (queries >= min || delayOf(uses, index, views) > 0) continue;
+    if (queries >= min || computeDelay(uses, index, views) > 0) continue;
     best = index;
     min = queries;
   }
@@ -91,11 +91,14 @@ export function pickServer(uses: readonly ServerUse[], views: ServerViews): numb
 
 /** Milliseconds until any server may be asked; infinite if never. */
 export function delayUntilNext(uses: readonly ServerUse[], views: ServerViews): number {
-  return uses.reduce((min, _, index) => Math.min(min, delayOf(uses, index, views)), Number.POSITIVE_INFINITY);
+  return uses.reduce(
+    (min, _, index) => Math.min(min, computeDelay(uses, index, views)),
+    Number.POSITIVE_INFINITY,
+  );
 }
 
 /** Milliseconds until this server may be asked. A server that is down must wait while a better one exists. */
-function delayOf(uses: readonly ServerUse[], index: number, views: ServerViews): number {
+function computeDelay(uses: readonly ServerUse[], index: number, views: ServerViews): number {
   const { isSpent, nextAt } = uses[index] ?? UNASKED;
   const view = views.servers[index];
   if (isSpent || view === undefined) return Number.POSITIVE_INFINITY;
@@ -116,7 +119,7 @@ function delayByOrder(uses: readonly ServerUse[], index: number, views: ServerVi
 /** Milliseconds until a server without queries may be asked; infinite if there is none. */
 export function delayUntilUnasked(uses: readonly ServerUse[], views: ServerViews): number {
   return uses.reduce(
-    (min, { queries }, index) => (queries === 0 ? Math.min(min, delayOf(uses, index, views)) : min),
+    (min, { queries }, index) => (queries === 0 ? Math.min(min, computeDelay(uses, index, views)) : min),
     Number.POSITIVE_INFINITY,
   );
 }

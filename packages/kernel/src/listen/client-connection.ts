@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
-import { mainTurns, type Work } from './main-turns.ts';
+import { fairScheduler, type Work } from './fair-scheduler.ts';
 import type { ConnectionEvents, ConnectionLimits, EndReason, ServedConnection } from './served-connection.ts';
 
 /** Milliseconds for which a connection answers queries at a stretch: time to send many of them in one segment. */
@@ -100,7 +100,7 @@ export abstract class ClientConnection implements ServedConnection, Work {
   protected schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    mainTurns.add(this.#address, this);
+    fairScheduler.add(this.#address, this);
   }
 
   protected noteActivity(): void {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeSocketAddress } from '../socket/addresses.ts';
 import { ClientPrefixes } from './client-prefixes.ts';
 
-const octetsOf = (address: string) => encodeSocketAddress({ address, port: 53 });
+const encodeAddress = (address: string) => encodeSocketAddress({ address, port: 53 });
 
 describe('prefixes of clients', () => {
   it('hold an address by the longest of them', () => {
@@ -30,7 +30,7 @@ describe('prefixes of clients', () => {
       'fdff:ffff::',
       'fe00::',
       '255.255.255.255',
-    ].map((address) => prefixes.find(octetsOf(address), 0));
+    ].map((address) => prefixes.find(encodeAddress(address), 0));
     expect(found).toEqual([9, 1, 2, 3, 2, 1, 9, 9, 9, 4, 4, 9, 9]);
   });
 
@@ -40,7 +40,7 @@ describe('prefixes of clients', () => {
       [all, 1],
       [{ ...all }, 2],
     ]);
-    expect(new ClientPrefixes(classes, 0).find(octetsOf('192.0.2.1'), 0)).toBe(2);
+    expect(new ClientPrefixes(classes, 0).find(encodeAddress('192.0.2.1'), 0)).toBe(2);
   });
 
   it('are found as a look at each of them would', () => {
@@ -65,7 +65,7 @@ describe('prefixes of clients', () => {
         (all, clients) => {
           const prefixes = new ClientPrefixes(new Map(all.map((one, index) => [one, index + 1])), 0);
           for (const client of clients) {
-            const sockaddr = octetsOf(client);
+            const sockaddr = encodeAddress(client);
             const own = client.includes(':') ? sockaddr.subarray(8, 24) : sockaddr.subarray(4, 8);
             let expected = 0;
             for (const [index, range] of all.entries()) {

@@ -8,10 +8,10 @@ import { once } from 'node:events';
 import type { Clock } from '../base/clock.ts';
 import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
 import type { Client } from '../chain/query.ts';
-import { familyOf, formatSocketAddress, isWildcard, type SocketAddress } from '../socket/addresses.ts';
+import { formatSocketAddress, isWildcard, type SocketAddress, toAddressFamily } from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';
 import { nodeBindError } from '../socket/socket-error.ts';
-import { mainTurns } from './main-turns.ts';
+import { fairScheduler } from './fair-scheduler.ts';
 import { MessageAnswers } from './message-answers.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from './query-timeouts.ts';
 import { FAILING_CALLS } from './reader-counters.ts';
@@ -86,7 +86,7 @@ class DatagramListener implements UdpListener {
   async #bind(endpoint: ListenAddress): Promise<SocketAddress> {
     const { address, port, group = 0 } = endpoint;
     const socket =
-      familyOf(address) === AF_INET6
+      toAddressFamily(address) === AF_INET6
         ? createSocket({ type: 'udp6', ipv6Only: true })
         : createSocket({ type: 'udp4' });
     this.#sockets.push(socket);
@@ -166,14 +166,14 @@ class DatagramListener implements UdpListener {
 
   async #askSlowly(query: Uint8Array, client: Client): Promise<Uint8Array | undefined> {
     const isFull = this.#unanswered >= (this.#options.maxUnanswered ?? MAX_UNANSWERED);
-    if (isFull && !mainTurns.dropOldest(client.address)) {
+    if (isFull && !fairScheduler.dropOldest(client.address)) {
       this.#dropped++;
       return undefined;
     }
     this.#asked++;
     const arrived = this.#clock.monotonic();
     const { queue, discard } = this.#options.timeouts ?? DEFAULT_QUERY_TIMEOUTS;
-    const turn = await mainTurns.turnOf(client.address, queue);
+    const turn = await fairScheduler.waitForTurn(client.address, queue);
     if (turn === 'late') this.#expired++;
     if (turn === 'full') this.#dropped++;
     if (turn !== 'serve') return undefined;

@@ -88,8 +88,9 @@ export class FloodLimiter {
       this.#beginPeriod(now);
       return;
     }
-    const rateOf = ({ group, share }: Limited) => (((this.#counted[group] ?? 0) * share) / elapsed) * 1000;
-    const left = this.#limited.filter((client) => rateOf(client) >= FLOOD_RATE);
+    const computeRate = ({ group, share }: Limited) =>
+      (((this.#counted[group] ?? 0) * share) / elapsed) * 1000;
+    const left = this.#limited.filter((client) => computeRate(client) >= FLOOD_RATE);
     const isChanged = left.length < this.#limited.length;
     this.#limited = left;
     this.#beginPeriod(now);

@@ -3,15 +3,15 @@
  *
  * `forward/reader-path/` makes the decisions; this file answers clients, hands over to the main thread, and waits.
  */
-import type {
-  ClientPackets,
-  ReaderPathData,
-  ReaderPathOwner,
-  TakenOver,
-  UnansweredQuestion,
-} from '../forward/reader-path/owner.ts';
 import type { PendingQueries } from '../forward/reader-path/pending-queries.ts';
 import { ReaderForwarder } from '../forward/reader-path/reader-forwarder.ts';
+import type {
+  ClientPackets,
+  ReaderHost,
+  ReaderPathData,
+  TakenOver,
+  UnansweredQuestion,
+} from '../forward/reader-path/reader-host.ts';
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import { MAX_SOCKETS, SharedWords } from '../forward/reader-path/shared-words.ts';
 import { writeEndpoints } from '../socket/endpoints.ts';
@@ -51,7 +51,7 @@ export interface ForwardingReaderOptions {
 /** Tokens from here on are upstream sockets; lower ones are client sockets. */
 const FIRST_UPSTREAM = 0x1_0000;
 
-export class ForwardingReader implements ReaderPathOwner, EndpointSource {
+export class ForwardingReader implements ReaderHost, EndpointSource {
   readonly #options: ForwardingReaderOptions;
   readonly #forwarder: ReaderForwarder;
   readonly #epoll = new Epoll();
@@ -101,8 +101,8 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
   }
 
   /** The client socket of an event; -1 if it is an upstream socket. */
-  clientSocketOf(event: number): number {
-    const token = this.#epoll.tokenOf(event);
+  findClientSocket(event: number): number {
+    const token = this.#epoll.tokenAt(event);
     return token < FIRST_UPSTREAM ? token : -1;
   }
 
@@ -129,7 +129,7 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
     answers.enter();
     this.#forwarder.begin(now);
     for (let event = 0; event < events; event++) {
-      const token = this.#epoll.tokenOf(event);
+      const token = this.#epoll.tokenAt(event);
       if (token >= FIRST_UPSTREAM) this.#receive(token - FIRST_UPSTREAM);
     }
     this.#replies.flush();
@@ -162,7 +162,7 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
     const { udpSize, onLimited } = this.#options;
     const rules = this.#options.rules[pending.clientSocket[client] ?? 0];
     rules?.setTime();
-    const at = pending.envelopeOf(client) + ENVELOPE.NAME;
+    const at = pending.locateEnvelope(client) + ENVELOPE.NAME;
     const decision = rules?.judgeResponse(pending.octets, at, response, 0, length) ?? DECISION.PASS;
     if (decision === DECISION.PASS) {
       this.#send(pending, client, response, length);
@@ -176,7 +176,7 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
 
   #send(pending: PendingQueries, client: number, response: Uint8Array, length: number): void {
     const { octets } = pending;
-    const envelope = pending.envelopeOf(client);
+    const envelope = pending.locateEnvelope(client);
     this.#writeEvent(pending, client, response, length);
     const fd = this.#options.sockets[pending.clientSocket[client] ?? 0] ?? -1;
     if (this.#replies.fits(length)) this.#replies.add(fd, octets, response, length, envelope);
@@ -191,13 +191,13 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
   #writeEvent(pending: PendingQueries, client: number, response: Uint8Array, length: number): void {
     const events = this.#options.events[pending.clientSocket[client] ?? 0];
     if (events?.isWriting !== true) return;
-    const envelope = pending.envelopeOf(client);
+    const envelope = pending.locateEnvelope(client);
     this.#words = pending.words;
     this.#envelope = envelope >> 2;
     const hasControl = pending.octets[envelope + ENVELOPE.CONTROL_LENGTH] !== 0;
     this.#control = hasControl ? (envelope + ENVELOPE.CONTROL) >> 2 : -1;
     events.receivedAt(pending.came[client] ?? 0);
-    events.noteQuery(pending.view, pending.queryOf(client), pending.length[client] ?? 0, FLAG.CHAIN);
+    events.noteQuery(pending.view, pending.queryStartAt(client), pending.length[client] ?? 0, FLAG.CHAIN);
     const view = new DataView(response.buffer, response.byteOffset, length);
     events.write(view, 0, length, this, 0);
   }
@@ -210,7 +210,7 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
     const { questions } = this.#options;
     const socket = pending.clientSocket[client] ?? 0;
     const length = pending.length[client] ?? 0;
-    const at = pending.queryOf(client);
+    const at = pending.queryStartAt(client);
     const came = pending.came[client] ?? 0;
     questions.push(socket, pending, client, pending.octets, at, length, came, about);
   }

@@ -10,7 +10,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
 import { ClientConnection } from './client-connection.ts';
 import { DNS_MESSAGE, isQuery, readRequest } from './https/dns-request.ts';
-import { freshnessOf } from './https/freshness.ts';
+import { computeFreshness } from './https/freshness.ts';
 import {
   type Http1Parser,
   type HttpExchange,
@@ -160,7 +160,7 @@ export class HttpsConnection extends ClientConnection {
     this.#sending(exchange, response.length);
     const headers = {
       'content-type': DNS_MESSAGE,
-      'cache-control': `max-age=${freshnessOf(response)}`,
+      'cache-control': `max-age=${computeFreshness(response)}`,
       'content-length': response.length,
     };
     this.#service.onResponse(200);

@@ -2,7 +2,7 @@
  * Answers over UDP that readers have no room for: the main thread copies them from the table, in place of decoding them in the chain.
  * Only clients that offer a larger UDP size than ours get them, and only where the table has no limit of its own (`-compat`).
  */
-import { QueryRecords, udpSizeOf } from '@portolan/dns/query-records.ts';
+import { QueryRecords, readUdpSize } from '@portolan/dns/query-records.ts';
 import type { Client } from '../chain/query.ts';
 import { MessageAnswers, type MessageAnswersDependencies } from './message-answers.ts';
 import type { InstantAnswers } from './types.ts';
@@ -25,7 +25,7 @@ export class LargeAnswers {
   answer(query: Uint8Array, client: Client): Uint8Array | undefined {
     this.#records.search(query, 0, query.length);
     const { opt } = this.#records;
-    if (opt === 0 || udpSizeOf(query, opt) <= this.#udpSize) return undefined;
+    if (opt === 0 || readUdpSize(query, opt) <= this.#udpSize) return undefined;
     const answer = this.#messages.answer(query, client);
     return answer.kind === 'response' ? answer.response : undefined;
   }

@@ -13,7 +13,9 @@ export type ListenAddresses = 'all' | readonly string[];
 /** The addresses to bind. IPv6 may be disabled; then its wildcard cannot be bound. */
 export function addressesToBind(addresses: ListenAddresses, machine: Interfaces): readonly string[] {
   if (addresses !== 'all') return addresses;
-  return entriesOf(machine).some(({ family }) => family === 'IPv6') ? ['0.0.0.0', '::'] : ['0.0.0.0'];
+  return listInterfaceAddresses(machine).some(({ family }) => family === 'IPv6')
+    ? ['0.0.0.0', '::']
+    : ['0.0.0.0'];
 }
 
 /** Whether a server that listens on these addresses answers at an endpoint itself: forwarding there would loop. */
@@ -27,14 +29,14 @@ export function isListeningAt(
   const isSameFamily = (other: string): boolean => other.includes(':') === address.includes(':');
   const isCovered = addresses === 'all' || addresses.some((own) => isWildcard(own) && isSameFamily(own));
   if (!isCovered) return addresses.includes(address);
-  return isLoopback(address) || entriesOf(machine).some((own) => own.address === address);
+  return isLoopback(address) || listInterfaceAddresses(machine).some((own) => own.address === address);
 }
 
 /** Whether an address can be bound now: an interface has it, or it is a loopback address or a wildcard. */
 export function isPresent(address: string, machine: Interfaces): boolean {
   const [plain = ''] = address.split('%');
   if (isWildcard(plain) || isLoopback(plain)) return true;
-  return entriesOf(machine).some((own) => own.address === plain);
+  return listInterfaceAddresses(machine).some((own) => own.address === plain);
 }
 
 /**
@@ -43,14 +45,14 @@ export function isPresent(address: string, machine: Interfaces): boolean {
  */
 export function listOwnAddresses(addresses: ListenAddresses, machine: Interfaces): readonly string[] {
   if (addresses !== 'all' && !addresses.some(isWildcard)) return addresses;
-  const all = entriesOf(machine);
+  const all = listInterfaceAddresses(machine);
   const reachable = all.filter(
     ({ address, internal }) => !internal && !address.toLowerCase().startsWith('fe80:'),
   );
   return (reachable.length > 0 ? reachable : all).map(({ address }) => address);
 }
 
-function entriesOf(machine: Interfaces): readonly NetworkInterfaceInfo[] {
+function listInterfaceAddresses(machine: Interfaces): readonly NetworkInterfaceInfo[] {
   return Object.values(machine).flatMap((entries) => entries ?? []);
 }
 

@@ -123,7 +123,7 @@ export class MessageAnswers {
   #judge(client: Client, length: number): number {
     const checker = this.#checker();
     if (checker === undefined) return DECISION.PASS;
-    const address = this.#addressOf(client);
+    const address = this.#toSocketAddress(client);
     const access = checker.judgeAccess(address, 0);
     if (access !== DECISION.PASS) {
       this.denied++;
@@ -141,7 +141,7 @@ export class MessageAnswers {
     const checker = client.transport === 'udp' ? this.#checker() : undefined;
     if (checker === undefined) return length;
     checker.setTime();
-    const decision = checker.judgeResponse(this.#addressOf(client), 0, response, 0, length);
+    const decision = checker.judgeResponse(this.#toSocketAddress(client), 0, response, 0, length);
     if (decision === DECISION.PASS) return length;
     this.limited++;
     return decision === DECISION.DROP ? 0 : truncateResponse(response, 0, length, this.#udpSize);
@@ -179,11 +179,11 @@ export class MessageAnswers {
   /** Many queries in a row come from the same client. */
   #writeClient(client: Client): void {
     if (client === this.#last) return;
-    this.#scratch.set(this.#addressOf(client), MAX_MESSAGE_OCTETS);
+    this.#scratch.set(this.#toSocketAddress(client), MAX_MESSAGE_OCTETS);
     this.#last = client;
   }
 
-  #addressOf(client: Client): Uint8Array {
+  #toSocketAddress(client: Client): Uint8Array {
     const known = this.#addresses.get(client);
     if (known !== undefined) return known;
     const [address = ''] = client.address.split('%');

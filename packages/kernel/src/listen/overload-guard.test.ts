@@ -7,7 +7,7 @@ import { OverloadGuard } from './overload-guard.ts';
 const guarding = (isFillingUp: () => boolean) =>
   new OverloadGuard({ isFillingUp, limit: () => false, onLimited: () => {} });
 
-const clientOf = (address: string, port: number) => encodeSocketAddress({ address, port });
+const makeClient = (address: string, port: number) => encodeSocketAddress({ address, port });
 
 /** Whether each packet of a full batch is answered: every eighth from another client, all others from one. */
 function takeBatch(guard: OverloadGuard, flooder: string, others: readonly string[]) {
@@ -15,7 +15,7 @@ function takeBatch(guard: OverloadGuard, flooder: string, others: readonly strin
   const answered = { flooder: 0, others: 0 };
   for (let packet = 0; packet < BATCH_PACKETS; packet++) {
     const other = packet % 8 === 7 ? others[packet >> 3] : undefined;
-    const isAnswered = guard.admits(clientOf(other ?? flooder, 1024 + packet), 0);
+    const isAnswered = guard.admits(makeClient(other ?? flooder, 1024 + packet), 0);
     if (isAnswered) answered[other === undefined ? 'flooder' : 'others']++;
   }
   return answered;
@@ -49,6 +49,6 @@ describe.each([
     for (let batch = 0; batch < 8; batch++) takeBatch(guard, flooder, others);
     guard.beginBatch(BATCH_PACKETS - 1, 0);
     for (let packet = 0; packet < BATCH_PACKETS - 1; packet++)
-      expect(guard.admits(clientOf(flooder, 1024), 0)).toBe(true);
+      expect(guard.admits(makeClient(flooder, 1024), 0)).toBe(true);
   });
 });

@@ -76,7 +76,7 @@ export class OverloadGuard {
   admits(octets: Uint8Array, client: number): boolean {
     const isLimiting = this.#limiter.isLimiting;
     if (!this.#isOverloaded && !isLimiting) return true;
-    const group = this.#groupOf(octets, client);
+    const group = this.#computeGroup(octets, client);
     if (isLimiting) this.#limiter.count(group);
     if (!this.#isOverloaded) return true;
     const taken = this.#taken[group] ?? 0;
@@ -87,7 +87,7 @@ export class OverloadGuard {
   }
 
   /** Groups clients by address: four octets after family and port, or sixteen after the flow label too. */
-  #groupOf(octets: Uint8Array, client: number): number {
+  #computeGroup(octets: Uint8Array, client: number): number {
     const isIpv4 = octets[client] === AF_INET;
     const end = client + (isIpv4 ? 8 : 24);
     let hash = this.#seed;

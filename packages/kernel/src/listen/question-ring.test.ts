@@ -14,7 +14,7 @@ const RECORD = 32 + ENVELOPE.OCTETS;
 /** When packets arrive. */
 const ARRIVED = 12_345.678;
 
-function envelopeOf(index: number): Uint8Array {
+function makeEnvelope(index: number): Uint8Array {
   const envelope = new Uint8Array(ENVELOPE.OCTETS);
   batch.writeEnvelope(index, envelope, 0);
   return envelope;
@@ -33,8 +33,8 @@ function push(producer: QuestionProducer, { socket, index, query }: Pushed): boo
 }
 
 /** The group of clients that a packet's client is in. */
-function groupOf(memory: SharedArrayBuffer, index: number): number {
-  return hashClient(envelopeOf(index), 0, new Int32Array(memory)[4] ?? 0) & 1023;
+function computeGroup(memory: SharedArrayBuffer, index: number): number {
+  return hashClient(makeEnvelope(index), 0, new Int32Array(memory)[4] ?? 0) & 1023;
 }
 
 /** The oldest question, its octets in memory of their own. */
@@ -77,7 +77,7 @@ describe('the ring of questions', () => {
             const taken = take(consumer);
             expect(taken?.query).toEqual(wanted?.query);
             expect(taken?.socket).toBe(wanted?.socket);
-            if (wanted !== undefined) expect(taken?.envelope).toEqual(envelopeOf(wanted.index));
+            if (wanted !== undefined) expect(taken?.envelope).toEqual(makeEnvelope(wanted.index));
             continue;
           }
           push(producer, one);
@@ -112,14 +112,14 @@ describe('the ring of questions', () => {
         const producer = new QuestionProducer(memory);
         const consumer = new QuestionConsumer(memory);
         const query = new Uint8Array(octets);
-        const flooding = Array.from({ length: floods }, (_, index) => groupOf(memory, index));
+        const flooding = Array.from({ length: floods }, (_, index) => computeGroup(memory, index));
         for (const [round, count] of [...taken, 0].entries()) {
           for (let turn = 0; turn < 200; turn++) push(producer, { socket: 0, index: turn % floods, query });
           const before = consumer.countDropped();
           const index = 200 + round;
           push(producer, { socket: 0, index, query });
           // Clients of one group share its part; the seed decides who shares a group.
-          if (!flooding.includes(groupOf(memory, index))) expect(consumer.countDropped()).toBe(before);
+          if (!flooding.includes(computeGroup(memory, index))) expect(consumer.countDropped()).toBe(before);
           for (let turn = 0; turn <= count; turn++) take(consumer);
         }
       }),

@@ -27,7 +27,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { waitAsync } from '../base/wait-async.ts';
-import type { TakenOver } from '../forward/reader-path/owner.ts';
+import type { TakenOver } from '../forward/reader-path/reader-host.ts';
 import { ENVELOPE, hashClient } from '../socket/envelope.ts';
 
 const TAIL = 0;

@@ -37,9 +37,9 @@ export const COUNTER = Object.fromEntries(FIELDS.map((field, index) => [field, i
 
 /** The sum of each counter. */
 export function addReaderCounts(counts: readonly ReaderCounters[]): ReaderCounters {
-  const sumOf = (field: CounterName) => counts.reduce((sum, count) => sum + count[field], 0);
+  const sumField = (field: CounterName) => counts.reduce((sum, count) => sum + count[field], 0);
   // As above.
-  return Object.fromEntries(FIELDS.map((field) => [field, sumOf(field)])) as ReaderCounters;
+  return Object.fromEntries(FIELDS.map((field) => [field, sumField(field)])) as ReaderCounters;
 }
 
 /** With so many receive calls that fail in a row, one every 10 ms, a reader hears nothing. */

@@ -7,7 +7,7 @@
 import { writeErrorResponse } from '@portolan/dns/acceptance.ts';
 import { RCODE } from '@portolan/dns/types.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import type { ReaderPathData } from '../forward/reader-path/owner.ts';
+import type { ReaderPathData } from '../forward/reader-path/reader-host.ts';
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import { decodeSocketAddress } from '../socket/addresses.ts';
 import { PacketBatch } from '../socket/batch.ts';
@@ -162,7 +162,8 @@ export class ReaderLoop {
     answers: InstantAnswers | ForwardableAnswers,
   ): ForwardingReader | undefined {
     const { table } = data;
-    if (data.forwarding === undefined || table === undefined || !('hashOf' in answers)) return undefined;
+    if (data.forwarding === undefined || table === undefined || !('hashWireName' in answers))
+      return undefined;
     return new ForwardingReader({
       ...data,
       table,
@@ -220,12 +221,12 @@ export class ReaderLoop {
     if (events <= 0) return this.#endWait(events);
     // Replies first: queries of clients then acknowledge them on the same connection.
     for (let event = 0; event < events; event++)
-      if (forwarding.clientSocketOf(event) < 0) {
+      if (forwarding.findClientSocket(event) < 0) {
         this.#receiveReplies(forwarding, events);
         break;
       }
     for (let event = 0; event < events; event++) {
-      const socket = forwarding.clientSocketOf(event);
+      const socket = forwarding.findClientSocket(event);
       if (socket >= 0) this.#serve(socket, MSG_DONTWAIT);
     }
     return true;
@@ -310,9 +311,9 @@ export class ReaderLoop {
 
   #answerPacket(socket: number, index: number, events: QueryEventWriter | undefined): void {
     const batch = this.#batch;
-    const start = batch.startOf(index);
-    const length = batch.lengthOf(index);
-    if (this.#guards[socket]?.admits(batch.octets, batch.clientOf(index)) === false) {
+    const start = batch.startAt(index);
+    const length = batch.lengthAt(index);
+    if (this.#guards[socket]?.admits(batch.octets, batch.locateClient(index)) === false) {
       this.#count(COUNTER.shed, 1);
       return;
     }
@@ -335,7 +336,7 @@ export class ReaderLoop {
 
   #answerByRules(rules: ClientRuleChecker, index: number, start: number, length: number): number {
     const { octets } = this.#batch;
-    const client = this.#batch.clientOf(index);
+    const client = this.#batch.locateClient(index);
     const access = rules.judgeAccess(octets, client);
     const asked = access === DECISION.PASS ? rules.judgeQuery(octets, client, octets, start, length) : access;
     if (asked !== DECISION.PASS) {
@@ -362,7 +363,7 @@ export class ReaderLoop {
         packetSize,
         'udp',
         this.#group,
-        batch.clientOf(index),
+        batch.locateClient(index),
       );
     } catch (error) {
       this.#noteFault(error);

@@ -13,7 +13,7 @@ interface Announced {
 }
 
 /** @param entry the built `reader-thread.ts` */
-export function startThreadOf(entry: URL): StartThread {
+export function makeStartThread(entry: URL): StartThread {
   return (data) => startWorker(entry, data, data.reader);
 }
 

@@ -4,10 +4,10 @@
  * Objects are reused: every question that readers cannot answer needs one.
  */
 import type { Client } from '../chain/query.ts';
-import type { QueryOctets, TakenOver } from '../forward/reader-path/owner.ts';
+import type { QueryOctets, TakenOver } from '../forward/reader-path/reader-host.ts';
 import { ENVELOPE } from '../socket/envelope.ts';
 import type { ClientRuleChecker } from './client-rules.ts';
-import type { Work } from './main-turns.ts';
+import type { Work } from './fair-scheduler.ts';
 import type { QuestionTarget } from './question-ring.ts';
 
 /** The facts that all clients of a socket share. */

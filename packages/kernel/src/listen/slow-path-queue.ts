@@ -13,7 +13,7 @@ import type { Log } from '../base/log.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';
 import { QuestionsByClient } from '../forward/admission/questions-by-client.ts';
 import { isWildcard, type SocketAddress } from '../socket/addresses.ts';
-import { clientOf, ENVELOPE } from '../socket/envelope.ts';
+import { ENVELOPE, readClient } from '../socket/envelope.ts';
 import { ReplySender } from '../socket/reply.ts';
 import { ReplyBatch } from '../socket/reply-batch.ts';
 import {
@@ -23,10 +23,10 @@ import {
   type SharedClientRules,
   truncateResponse,
 } from './client-rules.ts';
+import { type FairScheduler, fairScheduler, type WorkSource } from './fair-scheduler.ts';
 import { Faults, failQuery } from './faults.ts';
 import { FillPoll } from './fill-poll.ts';
 import type { AnswerLarge } from './large-answers.ts';
-import { type MainTurns, mainTurns, type WorkSource } from './main-turns.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
 import type { QueryTimeouts } from './query-timeouts.ts';
 import { QuestionConsumer, RECORD } from './question-ring.ts';
@@ -86,7 +86,7 @@ export interface SlowQuestionOptions {
   readonly maxUnanswered: number;
   readonly timeouts: QueryTimeouts;
   /** Whose turn it is. Default: those of the process. */
-  readonly turns?: MainTurns | undefined;
+  readonly turns?: FairScheduler | undefined;
   /** The UDP size in our OPT records, in octets. */
   readonly udpSize: number;
   /** Where to write the events of answered queries; undefined: nowhere. */
@@ -109,7 +109,7 @@ export class SlowPathQueue implements WorkSource {
   readonly #maxUnanswered: number;
   readonly #timeouts: QueryTimeouts;
   readonly #clock: Clock;
-  readonly #turns: MainTurns;
+  readonly #turns: FairScheduler;
   /** Unanswered questions by client. */
   readonly #held = new QuestionsByClient();
   readonly #udpSize: number;
@@ -145,7 +145,7 @@ export class SlowPathQueue implements WorkSource {
     this.#maxUnanswered = maxUnanswered;
     this.#timeouts = timeouts;
     this.#clock = clock;
-    this.#turns = options.turns ?? mainTurns;
+    this.#turns = options.turns ?? fairScheduler;
     this.#udpSize = udpSize;
     this.#events = events;
     this.#faults = new Faults(log);
@@ -348,7 +348,7 @@ export class SlowPathQueue implements WorkSource {
   }
 
   async #answer(question: SlowPathQuery): Promise<void> {
-    const client = { ...clientOf(question.octets), transport: 'udp' as const, ...question.origin };
+    const client = { ...readClient(question.octets), transport: 'udp' as const, ...question.origin };
     try {
       const query = question.query();
       // A ticket is of a question that the table had no answer for.
@@ -412,7 +412,7 @@ class ClientAddresses {
     const name = this.#names[place] ?? '';
     const known = this.#addresses[place];
     if (name !== '' && known !== undefined && isSame(known, envelope)) return name;
-    const { address } = clientOf(envelope);
+    const { address } = readClient(envelope);
     this.#names[place] = address;
     known?.set(envelope.subarray(0, ADDRESS_END));
     return address;

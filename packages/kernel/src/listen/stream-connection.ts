@@ -7,7 +7,7 @@
  */
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FrameParser, frame, prefixOf } from '@portolan/dns/frames.ts';
+import { encodeLengthPrefix, FrameParser, frame } from '@portolan/dns/frames.ts';
 import { HEADER_OCTETS } from '@portolan/dns/header.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
@@ -169,7 +169,7 @@ export class StreamConnection extends ClientConnection {
   /** Two buffers in one segment: a copy with the prefix would double the garbage. */
   #writeLong(response: Uint8Array): void {
     this.#socket.cork();
-    this.#socket.write(prefixOf(response.length));
+    this.#socket.write(encodeLengthPrefix(response.length));
     this.#socket.write(response);
     this.#socket.uncork();
   }

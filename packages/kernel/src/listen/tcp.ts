@@ -9,7 +9,7 @@ import { admitClient } from '../base/descriptors.ts';
 import type { Log } from '../base/log.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Client } from '../chain/query.ts';
-import { familyOf, formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
+import { formatSocketAddress, type SocketAddress, toAddressFamily } from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';
 import { nodeBindError } from '../socket/socket-error.ts';
 import { countUnaccepted, openTcpListener, probeTcpPort } from '../socket/tcp-listener.ts';
@@ -195,7 +195,7 @@ export class TcpListener {
 
   async #openPlain(endpoint: ListenAddress): Promise<SocketAddress> {
     const { address, port } = endpoint;
-    const ipv6Only = familyOf(address) === AF_INET6;
+    const ipv6Only = toAddressFamily(address) === AF_INET6;
     const server = await this.#listen({ host: address, port, ipv6Only }, endpoint);
     const bound = server.address();
     return { address, port: bound !== null && typeof bound === 'object' ? bound.port : port };

@@ -21,12 +21,12 @@ export function threadMessages(port: MessagePort): ReaderMessages & { ready(): v
     reportFault: (error) => post({ kind: 'fault', reason: describeDefect(error) }),
     reportDeafness: (reason) => post({ kind: 'deaf', reason }),
     reportFlood: (client, share) => post({ kind: 'flood', client, share }),
-    receivePolicy: () => lastOf(port),
+    receivePolicy: () => receiveNewestPolicy(port),
   };
 }
 
 /** The newest of the policies that have arrived. */
-function lastOf(port: MessagePort): ReaderPolicy | undefined {
+function receiveNewestPolicy(port: MessagePort): ReaderPolicy | undefined {
   let last: ReaderPolicy | undefined;
   for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port))
     // Policies are the only messages to a reader.

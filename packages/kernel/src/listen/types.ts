@@ -2,7 +2,7 @@
  * The interfaces that listeners need from other layers: answers at once from the table, and answers later from the main thread.
  */
 import type { ClientTransport } from '@portolan/dns/response-size.ts';
-import type { QueryOctets, ReaderPathData, TakenOver } from '../forward/reader-path/owner.ts';
+import type { QueryOctets, ReaderPathData, TakenOver } from '../forward/reader-path/reader-host.ts';
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import type { SharedClientRules } from './client-rules.ts';
@@ -51,7 +51,7 @@ export interface ReaderForwarding {
   /** Reports each new policy. Post it to the readers before `post` returns. @returns a function that stops the reports */
   follow(post: (policy: ReaderPolicy) => void): () => void;
   /** The start parameters of a reader. */
-  dataOf(reader: number): ReaderPathData;
+  createReaderData(reader: number): ReaderPathData;
   /** Takes in replies that readers have already sent to their clients, some at a time. */
   drain(): 'none' | 'some' | 'more';
   /** Requests a wake-up by the next such reply. @returns whether none is waiting already */

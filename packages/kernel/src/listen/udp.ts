@@ -53,7 +53,7 @@ export interface UdpOptions extends UdpBasics {
   readonly answerLarge?: AnswerLarge | undefined;
   /** Maximum of unanswered slow questions; 10,000 by default. */
   readonly maxUnanswered?: number;
-  /** Starts a reader's thread; see `startThreadOf`. */
+  /** Starts a reader's thread; see `makeStartThread`. */
   readonly startThread: StartThread;
 }
 
@@ -145,7 +145,7 @@ export class BatchListener implements UdpListener {
       clock,
       log,
     });
-    this.#slow = new SlowPathQueue(this.#readers.map(questionSourceOf), {
+    this.#slow = new SlowPathQueue(this.#readers.map(toQuestionSource), {
       handleQuery: options.handleQuery,
       answerLarge: options.answerLarge,
       forwarding: options.forwarding,
@@ -165,7 +165,7 @@ export class BatchListener implements UdpListener {
     const options = this.#options;
     // Uses the policy in force when the thread starts.
     const start: StartThread = (data) =>
-      options.startThread({ ...data, forwarding: options.forwarding?.dataOf(data.reader) });
+      options.startThread({ ...data, forwarding: options.forwarding?.createReaderData(data.reader) });
     const events = {
       onQuestions: () => this.#slow.wake(),
       onDead: (reader: number) => {
@@ -194,7 +194,7 @@ export class BatchListener implements UdpListener {
     const [sockets = []] = openReaderSockets(this.endpoints, 1, true);
     const reader = this.#makeReader(sockets, this.#readers.length, ORDER.RUN);
     this.#readers.push(reader);
-    this.#slow.add(questionSourceOf(reader));
+    this.#slow.add(toQuestionSource(reader));
     try {
       await reader.ready;
     } catch (error) {
@@ -349,14 +349,14 @@ function handOverQueries(
     for (let left = batch.receive(fd, MSG_DONTWAIT); left > 0; left = batch.receive(fd, MSG_DONTWAIT))
       for (let index = 0; index < left; index++)
         if (!batch.isCut(index)) {
-          const start = batch.startOf(index);
-          const length = batch.lengthOf(index);
+          const start = batch.startAt(index);
+          const length = batch.lengthAt(index);
           questions.push(socket, batch, index, batch.octets, start, length, now);
         }
   }
 }
 
-function questionSourceOf({ data, sockets }: UdpReader): QuestionSource {
+function toQuestionSource({ data, sockets }: UdpReader): QuestionSource {
   return { ...data, endpoints: sockets.map(({ endpoint }) => endpoint) };
 }
 

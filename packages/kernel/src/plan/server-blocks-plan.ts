@@ -114,7 +114,7 @@ export function pluginUses({ blocks }: Pick<ServerBlocksPlan, 'blocks'>): readon
 }
 
 /** The name of a block's view; empty: none. */
-export function viewOf(block: ServerBlockPlan | undefined): string {
+export function getViewName(block: ServerBlockPlan | undefined): string {
   return block?.view ?? '';
 }
 

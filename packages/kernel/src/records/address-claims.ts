@@ -61,7 +61,7 @@ export class AddressClaims {
     const entry = space.obtain(RECORD_KIND.ADDRESS, address, ADDRESS.KEY);
     if (slot === NO_SLOT) space.store(entry + ADDRESS.OWN, 1);
     const owner = atoms[(entry + ADDRESS.OWNER) >> 2] ?? 0;
-    if (owner === service || (owner < 0 && this.#indexOf(-owner, service) >= 0)) {
+    if (owner === service || (owner < 0 && this.#findIndex(-owner, service) >= 0)) {
       space.store(entry + ADDRESS.SLOT, slot);
       return true;
     }
@@ -151,7 +151,7 @@ export class AddressClaims {
       if (error instanceof TableFullError) return;
       throw error;
     }
-    space.retire(list, sizeOf(capacity));
+    space.retire(list, computeSize(capacity));
   }
 
   #orderInLong(list: number, long: LongList, service: number): void {
@@ -190,7 +190,7 @@ export class AddressClaims {
   }
 
   /** The entries of the first services that have an address, those that select pods before the others. */
-  ownersOf(address: Uint8Array, max: number): readonly number[] {
+  listOwners(address: Uint8Array, max: number): readonly number[] {
     const { atoms } = this.#space.views;
     const entry = this.#space.find(RECORD_KIND.ADDRESS, address, ADDRESS.KEY);
     if (entry === 0) return [];
@@ -205,7 +205,7 @@ export class AddressClaims {
     return Array.from({ length: count }, (_, index) => atoms[first + index] ?? 0);
   }
 
-  #indexOf(list: number, service: number): number {
+  #findIndex(list: number, service: number): number {
     const long = this.#longLists.get(list);
     if (long !== undefined) return long.places.get(service) ?? -1;
     const { atoms } = this.#space.views;
@@ -217,7 +217,7 @@ export class AddressClaims {
 
   #newList(owners: readonly number[], capacity: number): number {
     const { atoms } = this.#space.views;
-    const list = this.#space.take(sizeOf(capacity));
+    const list = this.#space.take(computeSize(capacity));
     atoms[(list + OWNERS.COUNT) >> 2] = owners.length;
     atoms[(list + OWNERS.CAPACITY) >> 2] = capacity;
     for (const [index, owner] of owners.entries()) atoms[((list + OWNERS.ENTRIES) >> 2) + index] = owner;
@@ -239,7 +239,7 @@ export class AddressClaims {
     const owners = [...this.#listed(list), service];
     const longer = this.#newList(owners, capacity * 2);
     space.store(entry + ADDRESS.OWNER, -longer);
-    space.retire(list, sizeOf(capacity));
+    space.retire(list, computeSize(capacity));
     const long = this.#longLists.get(list);
     this.#longLists.delete(list);
     if (long !== undefined) {
@@ -260,7 +260,7 @@ export class AddressClaims {
   #removeFrom(entry: number, list: number, service: number): void {
     const space = this.#space;
     const { atoms } = space.views;
-    const index = this.#indexOf(list, service);
+    const index = this.#findIndex(list, service);
     if (index < 0) return;
     const count = atoms[(list + OWNERS.COUNT) >> 2] ?? 0;
     const capacity = atoms[(list + OWNERS.CAPACITY) >> 2] ?? 0;
@@ -278,7 +278,7 @@ export class AddressClaims {
         ? only
         : -this.#newList(left, Math.max(FIRST_CAPACITY, left.length));
     space.store(entry + ADDRESS.OWNER, next);
-    space.retire(list, sizeOf(capacity));
+    space.retire(list, computeSize(capacity));
   }
 
   /** The last service that selects pods takes the place, and the last of all takes its place. */
@@ -303,4 +303,4 @@ export class AddressClaims {
 const inNetworkOrder = (address: number): number =>
   (address >>> 24) | ((address >>> 8) & 0xff00) | ((address << 8) & 0xff0000) | (address << 24);
 
-const sizeOf = (capacity: number): number => OWNERS.ENTRIES + capacity * 4;
+const computeSize = (capacity: number): number => OWNERS.ENTRIES + capacity * 4;

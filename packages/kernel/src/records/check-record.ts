@@ -116,17 +116,17 @@ function isSection(memory: RecordMemory, section: number, size: number): boolean
 
 /** Whether the words of places and their lists are within the section. @param from where they may begin */
 function arePlaces({ words }: RecordMemory, section: number, size: number, from: number): boolean {
-  const wordOf = (place: number) => words[(section + place) >> 2] ?? 0;
-  const ready = wordOf(SECTION.COUNTS) & 0xffff;
+  const readWord = (place: number) => words[(section + place) >> 2] ?? 0;
+  const ready = readWord(SECTION.COUNTS) & 0xffff;
   const end = size - 4;
-  const at = wordOf(end);
+  const at = readWord(end);
   const listsAt = at + PLACES.WORDS + ready * 8;
   if (at < from || at % 4 !== 0 || listsAt > end) return false;
   for (let place = at + PLACES.WORDS; place < listsAt; place += 4) {
-    const list = -(wordOf(place) | 0);
+    const list = -(readWord(place) | 0);
     if (list <= 0) continue;
     if (list < listsAt || list % 4 !== 0 || list + 4 > end) return false;
-    if (wordOf(list) > (end - list - 4) / 4) return false;
+    if (readWord(list) > (end - list - 4) / 4) return false;
   }
   return true;
 }

@@ -57,7 +57,7 @@ export class ClientPlaces {
   /** Places a range of clients. @throws TableFullError, and leaves the range as it was */
   place(range: OctetRange, { zone, node }: PlaceWords): void {
     const space = this.#space;
-    const key = keyOf(range);
+    const key = toRangeKey(range);
     const known = space.find(RECORD_KIND.RANGE, key, RANGE.KEY);
     const entry = known === 0 ? space.add(RECORD_KIND.RANGE, key, RANGE.KEY) : known;
     space.store(entry + RANGE.ZONE, zone);
@@ -69,7 +69,7 @@ export class ClientPlaces {
 
   /** Forgets a range. */
   forget(range: OctetRange): void {
-    const entry = this.#space.find(RECORD_KIND.RANGE, keyOf(range), RANGE.KEY);
+    const entry = this.#space.find(RECORD_KIND.RANGE, toRangeKey(range), RANGE.KEY);
     if (entry === 0) return;
     this.#remove(entry);
     this.#countLength(range, -1);
@@ -138,7 +138,7 @@ export class ClientPlaces {
 const longestFirst = (counts: readonly number[]): readonly number[] =>
   counts.flatMap((count, length) => (count > 0 ? length : [])).reverse();
 
-const keyOf = ({ octets, prefix }: OctetRange): Uint8Array => Uint8Array.of(...octets, prefix);
+const toRangeKey = ({ octets, prefix }: OctetRange): Uint8Array => Uint8Array.of(...octets, prefix);
 
 /** The reader's side. */
 export class ClientPlaceFinder {

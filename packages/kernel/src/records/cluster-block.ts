@@ -83,7 +83,7 @@ function encode(settings: ClusterSettings): Uint8Array {
   const first = CLUSTER.NAMES + SVC_OCTETS + padded(domain.length);
   const words = new Int32Array((first + sizes.reduce((sum, size) => sum + size, 0)) >> 2);
   const octets = new Uint8Array(words.buffer);
-  words[CLUSTER.FLAGS >> 2] = flagsOf(settings);
+  words[CLUSTER.FLAGS >> 2] = toFlagBits(settings);
   words[CLUSTER.SIZE >> 2] = octets.length;
   words[CLUSTER.TTL >> 2] = settings.ttl;
   words[CLUSTER.DOMAIN_SHAPE >> 2] = domain.length | (countLabels(domain) << 16);
@@ -103,7 +103,7 @@ function encode(settings: ClusterSettings): Uint8Array {
   return octets;
 }
 
-function flagsOf(settings: ClusterSettings): number {
+function toFlagBits(settings: ClusterSettings): number {
   let flags = 0;
   if (settings.isKubeDns) flags |= CLUSTER_FLAG.KUBE_DNS;
   if (settings.areEndpointsKnown) flags |= CLUSTER_FLAG.ENDPOINTS_KNOWN;

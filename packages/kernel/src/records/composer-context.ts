@@ -114,7 +114,7 @@ export class ComposerContext {
   /** What the index of a service's endpoints has for a label of the question. @param label where it begins, with its length */
   hashOfLabel(label: number): number {
     const { sought } = this;
-    return this.#finder.hashOf(sought, label, 1 + (sought.name[label] ?? 0), INDEXED.LABEL);
+    return this.#finder.hashKey(sought, label, 1 + (sought.name[label] ?? 0), INDEXED.LABEL);
   }
 
   /** Octets of a service's name. */

@@ -12,14 +12,14 @@ import { CLUSTER_FLAG, NAME_OUTCOME, PORT, SERVICE_FLAG, SERVICE_KIND } from './
 import type { SectionFilter } from './record-finder.ts';
 import {
   areEqual,
+  countUnderscore,
   dashedAddress,
   isPort,
   NO_ADDRESS,
   nextPort,
   portNumber,
-  protocolOf,
+  readProtocol,
   type ServiceFields,
-  underscoreOf,
 } from './service-fields.ts';
 
 /** Instead of the place of a port's label: all ports. */
@@ -29,7 +29,7 @@ const MAX_SHARED = 64;
 
 const ZONE_LABEL = Buffer.from('\x05_zone', 'latin1');
 
-const weightOf = (pairs: number): number => Math.max(1, Math.floor(100 / pairs));
+const computeWeight = (pairs: number): number => Math.max(1, Math.floor(100 / pairs));
 
 export class CoreDnsComposer implements SectionFilter, EndpointMatcher, TargetAdder {
   readonly #views: TableViews;
@@ -73,13 +73,13 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
     if (below > 2) return isHeadless && this.#mayBeZonal(below) ? COMPOSED.ASK : COMPOSED.NXDOMAIN;
     const first = sought.labelStarts[0] ?? 0;
     if (below === 1) {
-      if (underscoreOf(sought.name, first) === 0) return this.#composeEndpoint(service, first);
-      const protocol = protocolOf(sought.name, first, false);
+      if (countUnderscore(sought.name, first) === 0) return this.#composeEndpoint(service, first);
+      const protocol = readProtocol(sought.name, first, false);
       return protocol >= 0 && this.#hasPorts(service, protocol) ? COMPOSED.NODATA : COMPOSED.NXDOMAIN;
     }
     if (below === 2) {
       this.#label = first;
-      this.#protocol = protocolOf(sought.name, sought.labelStarts[1] ?? 0, true);
+      this.#protocol = readProtocol(sought.name, sought.labelStarts[1] ?? 0, true);
       if (this.#protocol < 0) return COMPOSED.NXDOMAIN;
     }
     return isHeadless ? this.#composeHeadless(service) : this.#composeCluster(service);
@@ -133,7 +133,7 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
       return context.addOwnAddresses(service, sought.type);
     if (sought.type !== TYPE.SRV || wanted === 0 || context.lacks(CLUSTER_FLAG.WITHOUT_SRV))
       return COMPOSED.NODATA;
-    const weight = weightOf(wanted * (service.ipv4 + service.ipv6));
+    const weight = computeWeight(wanted * (service.ipv4 + service.ipv6));
     const { octets } = this.#views;
     for (let index = 0, at = service.portsAt; index < service.ports; index++, at = nextPort(octets, at)) {
       const number = portNumber(octets, at);
@@ -182,7 +182,7 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
       return COMPOSED.NODATA;
     const isShared = (service.flags & SERVICE_FLAG.SHARES) !== 0;
     if (isOverlapping || (isShared && service.ready > MAX_SHARED)) return COMPOSED.ASK;
-    this.#weight = weightOf(pairs);
+    this.#weight = computeWeight(pairs);
     this.#isShared = isShared;
     return endpoints.addTargets(service, this, this, isShared) ? COMPOSED.RECORDS : COMPOSED.ASK;
   }
@@ -239,7 +239,7 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
     context.outcome = NAME_OUTCOME.endpoint;
     if (type !== TYPE.SRV || pairs === 0 || context.lacks(CLUSTER_FLAG.WITHOUT_SRV))
       return composition.answers > 0 || composition.isCut ? COMPOSED.RECORDS : COMPOSED.NODATA;
-    this.#addPortsOfEndpoint(service, hash, weightOf(pairs));
+    this.#addPortsOfEndpoint(service, hash, computeWeight(pairs));
     return COMPOSED.RECORDS;
   }
 

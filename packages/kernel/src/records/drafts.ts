@@ -78,25 +78,25 @@ export class PlacesOfKind {
 
   addHint(word: number): void {
     const place = this.hintEnds.length - 1;
-    const from = this.startOf(place);
+    const from = this.hintsStartAt(place);
     if (this.hints.length - from >= MAX_HINTS_OF_ENDPOINT) return;
     this.hints.push(word);
     this.hintEnds.items[place] = this.hints.length;
   }
 
-  startOf(place: number): number {
+  hintsStartAt(place: number): number {
     return place === 0 ? 0 : (this.hintEnds.items[place - 1] ?? 0);
   }
 
   isHinted(place: number): boolean {
-    return place >= 0 && (this.hintEnds.items[place] ?? 0) > this.startOf(place);
+    return place >= 0 && (this.hintEnds.items[place] ?? 0) > this.hintsStartAt(place);
   }
 
   /** The words of a place: the hints, or if they are not to be used the one of its own. */
-  wordsOf(place: number, usesHints: boolean): readonly number[] {
+  listWords(place: number, usesHints: boolean): readonly number[] {
     if (place < 0) return [];
     if (usesHints)
-      return Array.from(this.hints.items.subarray(this.startOf(place), this.hintEnds.items[place]));
+      return Array.from(this.hints.items.subarray(this.hintsStartAt(place), this.hintEnds.items[place]));
     const own = this.own.items[place] ?? 0;
     return own === 0 ? [] : [own];
   }

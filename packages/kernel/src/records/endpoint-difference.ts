@@ -6,7 +6,7 @@ import type { TableViews } from '../table/memory.ts';
 import { MADE_LABEL } from './endpoint-writer.ts';
 import { SECTION } from './layout.ts';
 import { areEqual } from './service-fields.ts';
-import { readyIn, sectionsOf } from './slice-addresses.ts';
+import { listSections, readyIn } from './slice-addresses.ts';
 
 /** Instead of the number of one endpoint. */
 export const SEVERAL = -1;
@@ -33,7 +33,7 @@ export class PlaceList {
   load(views: TableViews, record: number): this {
     this.count = 0;
     if (record === 0) return this;
-    for (const section of sectionsOf(views, record)) {
+    for (const section of listSections(views, record)) {
       const ready = readyIn(views, section);
       this.#reserve(this.count + ready);
       for (let endpoint = 0; endpoint < ready; endpoint++, this.count++) {
@@ -55,7 +55,7 @@ export class PlaceList {
 }
 
 /** The word of an endpoint's label. @param number of the endpoint in the list */
-export function labelWordOf({ atoms }: TableViews, list: PlaceList, number: number): number {
+export function readLabelWord({ atoms }: TableViews, list: PlaceList, number: number): number {
   const section = list.sections[number] ?? 0;
   const labels = atoms[(section + SECTION.LABELS) >> 2] ?? 0;
   return labels === 0 ? 0 : (atoms[((section + labels) >> 2) + (list.endpoints[number] ?? 0)] ?? 0);
@@ -123,8 +123,8 @@ function areSame(
     !haveSameAddress(views, section, list.endpoints[number] ?? 0, otherSection, others.endpoints[other] ?? 0)
   )
     return false;
-  const word = labelWordOf(views, list, number);
-  const otherWord = labelWordOf(views, others, other);
+  const word = readLabelWord(views, list, number);
+  const otherWord = readLabelWord(views, others, other);
   if (word === 0 || otherWord === 0) return word === otherWord;
   const at = section + (word & ~MADE_LABEL);
   const otherAt = otherSection + (otherWord & ~MADE_LABEL);

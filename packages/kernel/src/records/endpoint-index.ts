@@ -12,8 +12,8 @@ import {
   Alignment,
   areUnique,
   type HashDifference,
-  labelWordOf,
   PlaceList,
+  readLabelWord,
   SEVERAL,
   SmallDifference,
   WholeDifference,
@@ -34,11 +34,11 @@ import {
 } from './layout.ts';
 import {
   type AddressValue,
-  addressOf,
-  hostnameOf,
-  octetsOf,
+  listSections,
+  readEndpointAddress,
+  readEndpointHostname,
   readyIn,
-  sectionsOf,
+  toAddressOctets,
 } from './slice-addresses.ts';
 
 /** Services with more ready endpoints than this have an index, and lose it when they have half as many. */
@@ -125,7 +125,7 @@ export class EndpointIndex {
     for (let slot = 0, slots = list === 0 ? 0 : this.#get(list); slot < slots; slot++)
       this.#hashes.delete(this.#get(list + SLICE_LIST.RECORDS + slot * 4));
     this.#space.store(service + SERVICE.INDEX, 0);
-    this.#space.retire(index, sizeOf(this.#get(index)));
+    this.#space.retire(index, computeSize(this.#get(index)));
   }
 
   /**
@@ -135,7 +135,7 @@ export class EndpointIndex {
    */
   begin(slotChange: SlotChange): IndexChange | undefined {
     if (!this.isKept(slotChange.service)) return undefined;
-    const change = this.#changeOf(slotChange);
+    const change = this.#computeChange(slotChange);
     try {
       this.#add(change);
       return change;
@@ -149,9 +149,9 @@ export class EndpointIndex {
   /** Ends a change: readers see the record. */
   end({ service, slot, before, record, former, now, hashes, difference }: IndexChange): void {
     const { added, moved, gone } = difference;
-    for (const [hash, endpoint] of added) this.#setCell(service, hash, placeOf(slot, endpoint));
+    for (const [hash, endpoint] of added) this.#setCell(service, hash, encodePlace(slot, endpoint));
     for (let index = 0; index < moved.length; index += 2)
-      this.#setCell(service, moved[index] ?? 0, placeOf(slot, moved[index + 1] ?? 0));
+      this.#setCell(service, moved[index] ?? 0, encodePlace(slot, moved[index + 1] ?? 0));
     for (const hash of gone) this.#emptyCell(service, hash, slot);
     const others = this.#countElsewhere(service, slot, former, now);
     this.#count(service, ENDPOINT_INDEX.OVERLAPS, -former.overlaps - others.addresses);
@@ -179,8 +179,8 @@ export class EndpointIndex {
     if (slot >= MAX_SLOTS) throw new TableFullError(0);
     // An endpoint that is the only one of its hash now may be one of several soon.
     for (const [hash, endpoint] of difference.added)
-      if (!difference.had(hash)) this.#fillCell(service, hash, placeOf(slot, SEVERAL));
-      else if (endpoint === SEVERAL) this.#setCell(service, hash, placeOf(slot, SEVERAL));
+      if (!difference.had(hash)) this.#fillCell(service, hash, encodePlace(slot, SEVERAL));
+      else if (endpoint === SEVERAL) this.#setCell(service, hash, encodePlace(slot, SEVERAL));
     const more = this.#countElsewhere(service, slot, now, former);
     this.#count(service, ENDPOINT_INDEX.OVERLAPS, now.overlaps + more.addresses);
     this.#count(service, ENDPOINT_INDEX.SHARES, now.shares + more.hostnames);
@@ -196,7 +196,7 @@ export class EndpointIndex {
         const record = this.#get(list + SLICE_LIST.RECORDS + slot * 4);
         // Each slice is compared with those before it.
         if (record === 0) continue;
-        const change = this.#changeOf({ service, slot, before: 0, record });
+        const change = this.#computeChange({ service, slot, before: 0, record });
         this.#add(change);
         this.end(change);
       }
@@ -257,17 +257,17 @@ export class EndpointIndex {
   }
 
   #emptyCell(service: number, hash: number, slot: number): void {
-    const cell = this.#cellOf(service, hash, slot);
+    const cell = this.#findCell(service, hash, slot);
     if (cell !== 0) this.#space.store(cell + CELL.PLACE, EMPTIED);
   }
 
   /** Changes the number of the endpoint in the cell of a hash and a slot. */
   #setCell(service: number, hash: number, place: number): void {
-    const cell = this.#cellOf(service, hash, slotIn(place));
+    const cell = this.#findCell(service, hash, slotIn(place));
     if (cell !== 0) this.#space.store(cell + CELL.PLACE, place);
   }
 
-  #cellOf(service: number, hash: number, slot: number): number {
+  #findCell(service: number, hash: number, slot: number): number {
     const index = this.#get(service + SERVICE.INDEX);
     const mask = 2 ** this.#get(index) - 1;
     for (let cell = hash & mask, at = cellAt(index, cell); this.#get(at + CELL.PLACE) !== 0; ) {
@@ -315,37 +315,38 @@ export class EndpointIndex {
     for (const field of [ENDPOINT_INDEX.OVERLAPS, ENDPOINT_INDEX.SHARES, ENDPOINT_INDEX.MADE])
       words[(next + field) >> 2] = this.#get(index + field);
     this.#space.store(service + SERVICE.INDEX, next);
-    this.#space.retire(index, sizeOf(shift));
+    this.#space.retire(index, computeSize(shift));
     return next;
   }
 
   /** The cells of an index that lead to a slot. */
   *#live(index: number): Iterable<number> {
-    const end = index + sizeOf(this.#get(index));
+    const end = index + computeSize(this.#get(index));
     for (let at = index + ENDPOINT_INDEX.CELLS; at < end; at += CELL.OCTETS)
       if (this.#get(at + CELL.PLACE) > 0) yield at;
   }
 
   #newBlock(shift: number): number {
-    const block = this.#space.take(sizeOf(shift));
-    this.#words.fill(0, block >> 2, (block + sizeOf(shift)) >> 2);
+    const block = this.#space.take(computeSize(shift));
+    this.#words.fill(0, block >> 2, (block + computeSize(shift)) >> 2);
     this.#words[block >> 2] = shift;
     return block;
   }
 
-  #changeOf(slotChange: SlotChange): IndexChange {
+  #computeChange(slotChange: SlotChange): IndexChange {
     const { views } = this.#space;
     const { before, record } = slotChange;
     const former = this.#former.load(views, before);
     const latter = this.#latter.load(views, record);
     const known = before === 0 ? NO_HASHES : (this.#hashes.get(before) ?? this.#hashAll(former));
-    const small = before !== 0 && known.areUnique ? this.#smallChangeOf(slotChange, known.hashes) : undefined;
+    const small =
+      before !== 0 && known.areUnique ? this.#computeSmallChange(slotChange, known.hashes) : undefined;
     if (small !== undefined) return small;
     const hashes = this.#hashAll(latter);
     return {
       ...slotChange,
-      former: this.#keysOf(former, allOf(former)),
-      now: this.#keysOf(latter, allOf(latter)),
+      former: this.#collectKeys(former, listNumbers(former)),
+      now: this.#collectKeys(latter, listNumbers(latter)),
       hashes,
       difference: new WholeDifference(known.hashes, hashes.hashes),
     };
@@ -355,7 +356,7 @@ export class EndpointIndex {
    * @param known hashes of the endpoints before the change
    * @returns undefined: too many endpoints changed, or the slice repeats an endpoint
    */
-  #smallChangeOf(slotChange: SlotChange, known: Int32Array): IndexChange | undefined {
+  #computeSmallChange(slotChange: SlotChange, known: Int32Array): IndexChange | undefined {
     const former = this.#former;
     const latter = this.#latter;
     const alignment = this.#alignment;
@@ -374,15 +375,15 @@ export class EndpointIndex {
     if (!areUnique(hashes, added)) return undefined;
     return {
       ...slotChange,
-      former: this.#keysOf(former, left),
-      now: this.#keysOf(latter, added),
+      former: this.#collectKeys(former, left),
+      now: this.#collectKeys(latter, added),
       hashes: { hashes, areUnique: true },
       difference: new SmallDifference(known, hashes, alignment),
     };
   }
 
   /** The keys of some endpoints of a list. */
-  #keysOf(list: PlaceList, numbers: readonly number[]): SliceKeys {
+  #collectKeys(list: PlaceList, numbers: readonly number[]): SliceKeys {
     const { views } = this.#space;
     const addresses = new Set<AddressValue>();
     const hostnames = new Set<string>();
@@ -391,12 +392,12 @@ export class EndpointIndex {
     for (const number of numbers) {
       const section = list.sections[number] ?? 0;
       const endpoint = list.endpoints[number] ?? 0;
-      addresses.add(addressOf(views, section, endpoint));
-      const word = labelWordOf(views, list, number);
+      addresses.add(readEndpointAddress(views, section, endpoint));
+      const word = readLabelWord(views, list, number);
       if ((word & MADE_LABEL) !== 0) made++;
       if (word === 0 || (word & MADE_LABEL) !== 0) continue;
       named++;
-      hostnames.add(hostnameOf(views, section, endpoint) ?? '');
+      hostnames.add(readEndpointHostname(views, section, endpoint) ?? '');
     }
     const overlaps = numbers.length - addresses.size;
     return { addresses, hostnames, overlaps, shares: named - hostnames.size, made };
@@ -413,20 +414,20 @@ export class EndpointIndex {
     const { views } = this.#space;
     const section = list.sections[number] ?? 0;
     const endpoint = list.endpoints[number] ?? 0;
-    const address = addressOf(views, section, endpoint);
+    const address = readEndpointAddress(views, section, endpoint);
     to[number * 2] = this.#hashOfAddress(address);
-    to[number * 2 + 1] = this.#hashOfLabel(section, labelWordOf(views, list, number), address);
+    to[number * 2 + 1] = this.#hashOfLabel(section, readLabelWord(views, list, number), address);
   }
 
   #hashOfAddress(address: AddressValue): number {
-    return this.#space.hashOf(INDEXED.ADDRESS, octetsOf(address));
+    return this.#space.hashKey(INDEXED.ADDRESS, toAddressOctets(address));
   }
 
   #hashOfHostname(hostname: string): number {
     const label = this.#label;
     label[0] = hostname.length;
     for (let index = 0; index < hostname.length; index++) label[1 + index] = hostname.charCodeAt(index);
-    return this.#space.hashOf(INDEXED.LABEL, label.subarray(0, 1 + hostname.length));
+    return this.#space.hashKey(INDEXED.LABEL, label.subarray(0, 1 + hostname.length));
   }
 
   /** @param word of the label */
@@ -434,33 +435,33 @@ export class EndpointIndex {
     const { octets } = this.#space.views;
     if (word === 0) {
       const length = this.#writeLabel(this.#label, Number(address));
-      return this.#space.hashOf(INDEXED.LABEL, this.#label.subarray(0, length));
+      return this.#space.hashKey(INDEXED.LABEL, this.#label.subarray(0, length));
     }
     const at = section + (word & ~MADE_LABEL);
-    return this.#space.hashOf(INDEXED.LABEL, octets.subarray(at, at + 1 + (octets[at] ?? 0)));
+    return this.#space.hashKey(INDEXED.LABEL, octets.subarray(at, at + 1 + (octets[at] ?? 0)));
   }
 }
 
-const allOf = ({ count }: PlaceList): readonly number[] =>
+const listNumbers = ({ count }: PlaceList): readonly number[] =>
   Array.from({ length: count }, (_, number) => number);
 
 const cellAt = (index: number, cell: number): number => index + ENDPOINT_INDEX.CELLS + cell * CELL.OCTETS;
 const slotIn = (place: number): number => (place >> SLOT_SHIFT) - 1;
 /** @param endpoint its number in its slice, or `SEVERAL` */
-const placeOf = (slot: number, endpoint: number): number =>
+const encodePlace = (slot: number, endpoint: number): number =>
   ((slot + 1) << SLOT_SHIFT) | (endpoint < MAX_HINTS ? endpoint + 1 : 0);
-const sizeOf = (shift: number): number => ENDPOINT_INDEX.CELLS + CELL.OCTETS * 2 ** shift;
+const computeSize = (shift: number): number => ENDPOINT_INDEX.CELLS + CELL.OCTETS * 2 ** shift;
 
 function hasAddress(views: TableViews, record: number, address: AddressValue): boolean {
-  for (const section of sectionsOf(views, record))
+  for (const section of listSections(views, record))
     for (let endpoint = 0, ready = readyIn(views, section); endpoint < ready; endpoint++)
-      if (addressOf(views, section, endpoint) === address) return true;
+      if (readEndpointAddress(views, section, endpoint) === address) return true;
   return false;
 }
 
 function hasHostname(views: TableViews, record: number, hostname: string): boolean {
-  for (const section of sectionsOf(views, record))
+  for (const section of listSections(views, record))
     for (let endpoint = 0, ready = readyIn(views, section); endpoint < ready; endpoint++)
-      if (hostnameOf(views, section, endpoint) === hostname) return true;
+      if (readEndpointHostname(views, section, endpoint) === hostname) return true;
   return false;
 }

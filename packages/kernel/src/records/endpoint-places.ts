@@ -25,8 +25,8 @@ export function encodePlaces(
 ): readonly number[] | undefined {
   const numbers = ready.map((endpoint) => draft.placeNumbers.items[endpoint] ?? -1);
   const { zones: ofZones, nodes: ofNodes }: PlacesDraft = draft.places;
-  const zones = wordsOf(ofZones, numbers);
-  const nodes = wordsOf(ofNodes, numbers);
+  const zones = listWords(ofZones, numbers);
+  const nodes = listWords(ofNodes, numbers);
   if ([zones, nodes].every(({ words }) => words.every((list) => list.length === 0))) return undefined;
   const flags =
     (zones.isHinted ? PLACES_FLAG.ZONES_HINTED : 0) |
@@ -42,21 +42,21 @@ export function encodePlaces(
     return -place;
   };
   const pairs = zones.words.flatMap((list, index) => [put(list), put(nodes.words[index] ?? [])]);
-  return [flags, bitsOf(zones), bitsOf(nodes), ...pairs, ...lists];
+  return [flags, toBits(zones), toBits(nodes), ...pairs, ...lists];
 }
 
 /** @param numbers of the places of ready endpoints, -1 for none */
-function wordsOf(kind: PlacesOfKind, numbers: readonly number[]): WordsOfKind {
+function listWords(kind: PlacesOfKind, numbers: readonly number[]): WordsOfKind {
   // As kube-proxy: hints count only if all have them.
   const isHinted = numbers.every((number) => kind.isHinted(number));
-  const words = numbers.map((number) => kind.wordsOf(number, isHinted));
+  const words = numbers.map((number) => kind.listWords(number, isHinted));
   return { words, isHinted, isKnown: words.every((list) => list.length > 0) };
 }
 
-const bitsOf = ({ words }: WordsOfKind): number => words.flat().reduce((bits, word) => bits | bitOf(word), 0);
+const toBits = ({ words }: WordsOfKind): number => words.flat().reduce((bits, word) => bits | toBit(word), 0);
 
 /** The bit that a section has for a word. */
-export const bitOf = (word: number): number => 1 << (word & 31);
+export const toBit = (word: number): number => 1 << (word & 31);
 
 /** The octet of the places of a section, or 0. */
 export function placesAt({ atoms }: TableViews, section: number): number {

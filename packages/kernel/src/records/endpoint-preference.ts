@@ -5,7 +5,7 @@
  * themselves take the place of hints that nobody has set.
  */
 import type { TableViews } from '../table/memory.ts';
-import { bitOf, isAtPlace, placesAt } from './endpoint-places.ts';
+import { isAtPlace, placesAt, toBit } from './endpoint-places.ts';
 import { DISTRIBUTION, PLACES, PLACES_FLAG, SECTION } from './layout.ts';
 import type { SectionFilter, SectionWalk } from './record-finder.ts';
 
@@ -65,7 +65,7 @@ export class EndpointPreference {
 
   /** Whether an endpoint is one that the client prefers. */
   includes(section: number, endpoint: number): boolean {
-    const kind = this.#octetsOf(section) === 4 ? this.#ofIpv4 : this.#ofIpv6;
+    const kind = this.#readAddressLength(section) === 4 ? this.#ofIpv4 : this.#ofIpv6;
     if (kind === PREFERS.ALL) return true;
     const places = placesAt(this.#views, section);
     // The slice was replaced after the decision.
@@ -77,7 +77,7 @@ export class EndpointPreference {
   /** How many ready endpoints of a section the client prefers. */
   count(section: number): number {
     const ready = this.#readyIn(section);
-    if ((this.#octetsOf(section) === 4 ? this.#ofIpv4 : this.#ofIpv6) === PREFERS.ALL) return ready;
+    if ((this.#readAddressLength(section) === 4 ? this.#ofIpv4 : this.#ofIpv6) === PREFERS.ALL) return ready;
     let count = 0;
     for (let endpoint = 0; endpoint < ready; endpoint++) if (this.includes(section, endpoint)) count++;
     return count;
@@ -93,7 +93,11 @@ export class EndpointPreference {
     let nodes = 0;
     for (walk.begin(entry); walk.next() && flags !== 0; ) {
       const { section } = walk;
-      if (this.#octetsOf(section) !== octets || this.#readyIn(section) === 0 || !filter.includes(section))
+      if (
+        this.#readAddressLength(section) !== octets ||
+        this.#readyIn(section) === 0 ||
+        !filter.includes(section)
+      )
         continue;
       const places = placesAt(this.#views, section);
       if (places === 0) return PREFERS.ALL;
@@ -106,9 +110,9 @@ export class EndpointPreference {
     const nodesNeeded = distribution === DISTRIBUTION.NODE ? NODES_HINTED | NODES_KNOWN : NODES_HINTED;
     const zonesNeeded = distribution === DISTRIBUTION.NONE ? ZONES_HINTED : ZONES_HINTED | ZONES_KNOWN;
     const { node, zone } = this;
-    if (node !== 0 && (flags & nodesNeeded) !== 0 && (nodes & bitOf(node)) !== 0)
+    if (node !== 0 && (flags & nodesNeeded) !== 0 && (nodes & toBit(node)) !== 0)
       if (this.#has(entry, octets, filter, PREFERS.NODE, node)) return PREFERS.NODE;
-    if (zone !== 0 && (flags & zonesNeeded) !== 0 && (zones & bitOf(zone)) !== 0)
+    if (zone !== 0 && (flags & zonesNeeded) !== 0 && (zones & toBit(zone)) !== 0)
       if (this.#has(entry, octets, filter, PREFERS.ZONE, zone)) return PREFERS.ZONE;
     return PREFERS.ALL;
   }
@@ -119,10 +123,10 @@ export class EndpointPreference {
     const { atoms } = this.#views;
     for (walk.begin(entry); walk.next(); ) {
       const { section } = walk;
-      if (this.#octetsOf(section) !== octets || !filter.includes(section)) continue;
+      if (this.#readAddressLength(section) !== octets || !filter.includes(section)) continue;
       const places = placesAt(this.#views, section);
       const bits = places === 0 ? 0 : (atoms[(places + PLACES.ZONES + kind * 4) >> 2] ?? 0);
-      if ((bits & bitOf(word)) === 0) continue;
+      if ((bits & toBit(word)) === 0) continue;
       const ready = this.#readyIn(section);
       for (let endpoint = 0; endpoint < ready; endpoint++)
         if (isAtPlace(this.#views, section, places, endpoint, kind, word)) return true;
@@ -130,7 +134,7 @@ export class EndpointPreference {
     return false;
   }
 
-  #octetsOf(section: number): number {
+  #readAddressLength(section: number): number {
     return ((this.#views.atoms[(section + SECTION.SHAPE) >> 2] ?? 0) >>> 16) & 0xff;
   }
 

@@ -24,7 +24,7 @@ export class EntryList {
 
   /** Removes an entry. @returns the first one after it was removed */
   remove(entry: number, first: number): number {
-    const next = this.nextOf(entry);
+    const next = this.readNext(entry);
     const previous = this.#words[(entry + this.#previous) >> 2] ?? 0;
     if (next !== 0) this.#words[(next + this.#previous) >> 2] = previous;
     if (previous === 0) return next;
@@ -32,7 +32,7 @@ export class EntryList {
     return first;
   }
 
-  nextOf(entry: number): number {
+  readNext(entry: number): number {
     return this.#words[(entry + this.#next) >> 2] ?? 0;
   }
 }

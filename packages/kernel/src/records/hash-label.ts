@@ -13,7 +13,7 @@ export const HASH_LABEL_OCTETS = 17;
 
 /** Writes the label, its length first. @returns its octets */
 export function writeHashLabel(to: Uint8Array, address: number): number {
-  const hash = hashOf(address);
+  const hash = hashAddress(address);
   let at = 1;
   for (let shift = 28; shift >= 0; shift -= 4) {
     const digit = (hash >>> shift) & 15;
@@ -30,7 +30,7 @@ export function writeHashLabel(to: Uint8Array, address: number): number {
 const hexadecimal = (digit: number): number => (digit < 10 ? ZERO + digit : LETTER_A + digit - 10);
 
 /** The 32-bit FNV-1a hash of the record as Go prints it. */
-function hashOf(address: number): number {
+function hashAddress(address: number): number {
   let hash = OFFSET;
   for (let index = 0; index < BEFORE.length; index++) hash = add(hash, BEFORE[index] ?? 0);
   for (let shift = 24; shift >= 0; shift -= 8) {

@@ -86,14 +86,14 @@ export class HostComposer {
     const family = type === TYPE.A ? 0 : ADDRESS_FLAG.IPV6;
     const last = atoms[pair + PAIR.NEXT_OF_NAME] ?? 0;
     let count = this.#take(pair, family, 0);
-    let ttl = count === 0 ? Number.MAX_SAFE_INTEGER : this.#ttlOf(pair);
+    let ttl = count === 0 ? Number.MAX_SAFE_INTEGER : this.#readTtl(pair);
     if (last !== 0) {
       let at = last;
       do {
         at = atoms[at + PAIR.NEXT_OF_NAME] ?? 0;
         const taken = this.#take(at, family, count);
         // If TTLs differ, the lowest counts (RFC 2181 section 5.2).
-        if (taken > count) ttl = Math.min(ttl, this.#ttlOf(at));
+        if (taken > count) ttl = Math.min(ttl, this.#readTtl(at));
         count = taken;
       } while (at !== last && count < MAX_ADDRESSES);
     }
@@ -128,7 +128,7 @@ export class HostComposer {
     const atoms = this.#atoms;
     const { composition } = this.#context;
     let pair = atoms[last + PAIR.NEXT_OF_ADDRESS] ?? 0;
-    composition.begin(origin, limit, this.#ttlOf(pair));
+    composition.begin(origin, limit, this.#readTtl(pair));
     for (;;) {
       const shape = atoms[pair + PAIR.SHAPE] ?? 0;
       const named = (shape & NAME_MASK) === 0 ? (atoms[pair + PAIR.KEY] ?? 0) : pair;
@@ -139,7 +139,7 @@ export class HostComposer {
     }
   }
 
-  #ttlOf(pair: number): number {
+  #readTtl(pair: number): number {
     const atoms = this.#atoms;
     return atoms[this.#list + LIST.TTLS + ((atoms[pair + PAIR.SHAPE] ?? 0) >>> ORIGIN_SHIFT)] ?? 0;
   }

@@ -15,13 +15,13 @@ import { CLUSTER_FLAG, NAME_OUTCOME, PORT, SERVICE_FLAG, SERVICE_KIND } from './
 import type { SectionFilter } from './record-finder.ts';
 import {
   areEqual,
+  countUnderscore,
   isNameLength,
   isPort,
   nextPort,
   portNumber,
-  protocolOf,
+  readProtocol,
   type ServiceFields,
-  underscoreOf,
 } from './service-fields.ts';
 
 /** Instead of the place of a port's label: all ports. */
@@ -29,7 +29,7 @@ const ALL = -1;
 /** A service with more endpoints is left to the chain where their hashes are needed, if the table has no room for its index. */
 const MAX_HASHED = 256;
 
-const weightOf = (entries: number): number => Math.floor(100 / entries);
+const computeWeight = (entries: number): number => Math.floor(100 / entries);
 
 export class KubeDnsComposer implements SectionFilter, EndpointMatcher, TargetAdder {
   readonly #views: TableViews;
@@ -75,8 +75,8 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
     if (below > 3) return COMPOSED.NXDOMAIN;
     // The labels of the port are the last two.
     this.#label = sought.labelStarts[below - 2] ?? 0;
-    this.#protocol = protocolOf(sought.name, sought.labelStarts[below - 1] ?? 0, false);
-    if (this.#protocol < 0 || underscoreOf(sought.name, this.#label) === 0) return COMPOSED.NXDOMAIN;
+    this.#protocol = readProtocol(sought.name, sought.labelStarts[below - 1] ?? 0, false);
+    if (this.#protocol < 0 || countUnderscore(sought.name, this.#label) === 0) return COMPOSED.NXDOMAIN;
     if (!this.#hasWanted(service, isHeadless)) return COMPOSED.NXDOMAIN;
     if (below === 3) return COMPOSED.ASK;
     return isHeadless ? this.#beginHeadless(service) : this.#composePortOfPortal(service);
@@ -118,8 +118,8 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
   /** Answers for a name one label below the service. @param label where it begins, with its length */
   #composeBelow(service: ServiceFields, isHeadless: boolean, label: number): number {
     const { sought } = this.#context;
-    if (underscoreOf(sought.name, label) === 1) {
-      const protocol = protocolOf(sought.name, label, false);
+    if (countUnderscore(sought.name, label) === 1) {
+      const protocol = readProtocol(sought.name, label, false);
       return protocol >= 0 && this.#hasProtocol(service, isHeadless, protocol)
         ? COMPOSED.NODATA
         : COMPOSED.NXDOMAIN;
@@ -149,20 +149,20 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
     const nameLength = context.nameLength(service);
     // The chain makes the hashes of IPv6 addresses.
     if (service.ipv6 > 0 || !isNameLength(nameLength + HASH_LABEL_OCTETS)) return COMPOSED.ASK;
-    const weight = weightOf(service.ipv4);
+    const weight = computeWeight(service.ipv4);
     for (let index = 0; index < service.ipv4; index++) {
-      const label = writeHashLabel(this.#hash, this.#addressOf(service, index));
+      const label = writeHashLabel(this.#hash, this.#readAddress(service, index));
       if (!composition.addService(context.priority, weight, 0, label + nameLength)) break;
       this.#places[index] = composition.targetAt;
       composition.append(this.#hash, 0, label);
       context.appendName(service);
     }
     for (let index = 0; index < service.ipv4 && !context.lacksAddresses(TYPE.A); index++)
-      composition.addAdditional(this.#places[index] ?? 0, this.#addressOf(service, index));
+      composition.addAdditional(this.#places[index] ?? 0, this.#readAddress(service, index));
     return COMPOSED.RECORDS;
   }
 
-  #addressOf(service: ServiceFields, index: number): number {
+  #readAddress(service: ServiceFields, index: number): number {
     return this.#views.atoms[(service.ipv4At >> 2) + index] ?? 0;
   }
 
@@ -172,7 +172,7 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
     const { composition, sought } = context;
     if (sought.type !== TYPE.SRV) return COMPOSED.ASK;
     if (context.lacks(CLUSTER_FLAG.WITHOUT_SRV)) return COMPOSED.NODATA;
-    const weight = weightOf(service.ipv4 + service.ipv6);
+    const weight = computeWeight(service.ipv4 + service.ipv6);
     const { octets } = this.#views;
     for (let index = 0, at = service.portsAt; index < service.ports; index++, at = nextPort(octets, at)) {
       if (!this.#isWanted(at)) continue;
@@ -191,7 +191,7 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
   #composeKey(service: ServiceFields, label: number): number {
     const { name } = this.#context.sought;
     for (let index = 0; index < service.ipv4; index++) {
-      const address = this.#addressOf(service, index);
+      const address = this.#readAddress(service, index);
       const length = writeHashLabel(this.#hash, address);
       if (length === (name[label] ?? 0) + 1 && areEqual(this.#hash, 0, name, label, length))
         return this.#composeAddress(address);
@@ -241,7 +241,7 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
     if (type === TYPE.A || type === TYPE.AAAA) return endpoints.addAddresses(service, type, this);
     if (type !== TYPE.SRV || this.#context.lacks(CLUSTER_FLAG.WITHOUT_SRV)) return COMPOSED.NODATA;
     if (needsHashes || isShared) return COMPOSED.ASK;
-    this.#weight = weightOf(count);
+    this.#weight = computeWeight(count);
     return endpoints.addTargets(service, this, this, false) ? COMPOSED.RECORDS : COMPOSED.ASK;
   }
 

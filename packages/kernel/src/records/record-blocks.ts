@@ -153,7 +153,7 @@ function planSection(draft: SliceDraft, group: number, isIpv4: boolean): Section
 
 function withPlaces(draft: SliceDraft, plan: SectionPlan): SectionPlan {
   const { endpoints, ready } = plan;
-  const at = padded(placesOf(draft, plan).end);
+  const at = padded(computeLayout(draft, plan).end);
   return { ...plan, places: encodePlaces(draft, endpoints.slice(0, ready), at) };
 }
 
@@ -165,7 +165,7 @@ function madeLabel(draft: SliceDraft, endpoint: number): Uint8Array {
 }
 
 /** Octets of a section's parts, from its start. */
-function placesOf(draft: SliceDraft, plan: SectionPlan) {
+function computeLayout(draft: SliceDraft, plan: SectionPlan) {
   const { group, isIpv4, endpoints, ready, labelOctets } = plan;
   const ports =
     (draft.portEnds.items[group] ?? 0) - (group === 0 ? 0 : (draft.portEnds.items[group - 1] ?? 0));
@@ -178,7 +178,7 @@ function placesOf(draft: SliceDraft, plan: SectionPlan) {
 
 /** The last word is the place of the places. */
 const sizeOfSection = (draft: SliceDraft, plan: SectionPlan): number =>
-  padded(placesOf(draft, plan).end) + (plan.places === undefined ? 0 : plan.places.length * 4 + 4);
+  padded(computeLayout(draft, plan).end) + (plan.places === undefined ? 0 : plan.places.length * 4 + 4);
 
 function writeSection(
   buffer: BlockBuffer,
@@ -189,7 +189,7 @@ function writeSection(
 ): void {
   const { words, octets } = buffer;
   const { group, isIpv4, endpoints, ready, hasHostnames, labelOctets } = plan;
-  const places = placesOf(draft, plan);
+  const places = computeLayout(draft, plan);
   const ports = draft.groupPorts.items[group] ?? 0;
   if (ports > MAX_PORTS) throw new RecordTooLargeError(`too many ports: ${ports}; at most ${MAX_PORTS}`);
   words[at >> 2] = size;

@@ -3,7 +3,7 @@
  */
 import type { KeyOctets } from '../table/composer.ts';
 import { addWord, finishHash, joinSums, KEYS_PER_WORD } from '../table/hash.ts';
-import { EMPTY, HEADER, PAGE_SHIFT, PROBES, REMOVED, shapeOf, UNIT_SHIFT } from '../table/layout.ts';
+import { EMPTY, encodeShape, HEADER, PAGE_SHIFT, PROBES, REMOVED, UNIT_SHIFT } from '../table/layout.ts';
 import type { TableViews } from '../table/memory.ts';
 import { ENTRY } from '../table/record-space.ts';
 import {
@@ -46,8 +46,8 @@ export class RecordFinder {
    */
   find(kind: number, key: KeyOctets, from: number, length: number, start: number): number {
     const atoms = this.#views.atoms;
-    const hash = this.hashOf(key, from, length, kind);
-    const shape = shapeOf(length & 0xff, kind, this.#publication);
+    const hash = this.hashKey(key, from, length, kind);
+    const shape = encodeShape(length & 0xff, kind, this.#publication);
     const index = atoms[HEADER.INDEX] ?? 0;
     const base = (index >>> 5) << (PAGE_SHIFT - 2);
     const mask = (1 << (index & 31)) - 1;
@@ -62,8 +62,8 @@ export class RecordFinder {
     return 0;
   }
 
-  /** The finished hash of a key, as `RecordSpace.hashOf` has it. */
-  hashOf(key: KeyOctets, from: number, length: number, kind: number): number {
+  /** The finished hash of a key, as `RecordSpace.hashWireName` has it. */
+  hashKey(key: KeyOctets, from: number, length: number, kind: number): number {
     const keys = this.#keys;
     let one = 0;
     let other = 0;

@@ -29,7 +29,7 @@ import {
 import { encodeServiceRecord, encodeSliceRecord } from './record-blocks.ts';
 import { serviceKeyAt } from './service-digest.ts';
 import { ServiceFields, writeDashed } from './service-fields.ts';
-import { type AddressValue, octetsOf, textAt } from './slice-addresses.ts';
+import { type AddressValue, textAt, toAddressOctets } from './slice-addresses.ts';
 import { SliceWriter } from './slice-writer.ts';
 import { isSpecialAddress } from './special-addresses.ts';
 
@@ -118,7 +118,7 @@ export class RecordWriter {
 
   /** Puts the service whose record is in the buffer. */
   #putService(key: Uint8Array, list: number): boolean {
-    const entry = this.#serviceOf(key);
+    const entry = this.#getOrCreateService(key);
     this.#words[(entry + SERVICE.LIST) >> 2] = list;
     const before = this.#get(entry + SERVICE.RECORD);
     if (before !== 0 && this.#isSame(before)) return false;
@@ -140,7 +140,8 @@ export class RecordWriter {
   /** Shows a record of a service in place of another, 0 for none. @throws TableFullError */
   #showRecord(entry: number, before: number, record: number): void {
     try {
-      for (const address of this.#ownAddresses(record)) this.claims.add(octetsOf(address), entry, NO_SLOT);
+      for (const address of this.#ownAddresses(record))
+        this.claims.add(toAddressOctets(address), entry, NO_SLOT);
     } catch (error) {
       this.#disclaim(entry, record);
       throw error;
@@ -165,7 +166,7 @@ export class RecordWriter {
     const labelAt = block + SERVICE.KEY + 1 + (octets[block + SERVICE.KEY] ?? 0);
     const namespace =
       neighbour === 0
-        ? this.#namespaceOf(octets.subarray(labelAt, block + SERVICE.KEY + length))
+        ? this.#getOrCreateNamespace(octets.subarray(labelAt, block + SERVICE.KEY + length))
         : this.#get(neighbour + SERVICE.NAMESPACE);
     if (this.space.place(block, RECORD_KIND.SERVICE, length, SERVICE.KEY) !== block) {
       this.#dropNamespace(namespace);
@@ -212,10 +213,10 @@ export class RecordWriter {
   /** Puts the slice whose record is in the buffer. */
   #putSlice(key: Uint8Array, of: Uint8Array, list: number): boolean {
     const slice = this.slices.find(key);
-    const service = this.#serviceOf(of);
+    const service = this.#getOrCreateService(of);
     try {
       if (slice === 0) this.slices.add(key, service, list, this.#buffer);
-      else if (this.slices.serviceOf(slice) === service) {
+      else if (this.slices.readService(slice) === service) {
         if (!this.slices.replace(slice, list, this.#buffer)) return false;
       } else {
         // It belongs to another service now.
@@ -238,7 +239,7 @@ export class RecordWriter {
 
   /** @param label of the namespace, in wire form; @returns whether it is new */
   putNamespace(label: Uint8Array, list: number): boolean {
-    const entry = this.#namespaceOf(label);
+    const entry = this.#getOrCreateNamespace(label);
     this.#words[(entry + NAMESPACE.LIST) >> 2] = list;
     const flags = this.#get(entry + NAMESPACE.FLAGS);
     if ((flags & NAMESPACE_FLAG.HAS_OBJECT) !== 0) return false;
@@ -270,7 +271,7 @@ export class RecordWriter {
   #keysWithoutSelector(): readonly Uint8Array[] {
     const keys: Uint8Array[] = [];
     for (const namespace of this.namespaces())
-      for (const entry of this.servicesOf(namespace))
+      for (const entry of this.listServices(namespace))
         if (!this.#selectsPods(entry) && this.#get(entry + SERVICE.SLICES) !== 0)
           keys.push(serviceKeyAt(this.space.views, entry).slice());
     return keys;
@@ -280,10 +281,10 @@ export class RecordWriter {
   #reclaimSome(entry: number, done: Set<AddressValue>): boolean {
     if (entry === 0 || this.#selectsPods(entry)) return false;
     let left = ADDRESSES_OF_STEP;
-    for (const address of this.slices.readyOf(entry)) {
+    for (const address of this.slices.listReadyAddresses(entry)) {
       if (done.has(address)) continue;
       done.add(address);
-      const octets = octetsOf(address);
+      const octets = toAddressOctets(address);
       if (this.#mayClaim(octets, entry)) this.#claimAgain(octets, entry);
       else if (!this.#isOwn(entry, address)) this.claims.remove(octets, entry);
       left--;
@@ -327,7 +328,7 @@ export class RecordWriter {
   /** Removes the services that are not from this list. @returns whether there were any */
   sweepServices(list: number): boolean {
     const gone = [...this.namespaces()]
-      .flatMap((namespace) => [...this.servicesOf(namespace)])
+      .flatMap((namespace) => [...this.listServices(namespace)])
       .filter((entry) => this.#get(entry + SERVICE.RECORD) !== 0 && this.#get(entry + SERVICE.LIST) !== list);
     for (const entry of gone) this.#removeRecord(entry);
     return gone.length > 0;
@@ -365,25 +366,25 @@ export class RecordWriter {
   }
 
   /** The entries of a namespace's services, also those without a record. */
-  servicesOf(namespace: number): Iterable<number> {
+  listServices(namespace: number): Iterable<number> {
     return this.#entries(this.#ofNamespace, this.#get(namespace + NAMESPACE.FIRST));
   }
 
   *#entries(list: EntryList, first: number): Iterable<number> {
-    for (let entry = first; entry !== 0; entry = list.nextOf(entry)) yield entry;
+    for (let entry = first; entry !== 0; entry = list.readNext(entry)) yield entry;
   }
 
   /** All addresses of services and of their ready endpoints that may have names, some more than once. */
   *addresses(): Iterable<AddressValue> {
-    for (const address of this.#allAddresses()) if (this.claims.has(octetsOf(address))) yield address;
+    for (const address of this.#allAddresses()) if (this.claims.has(toAddressOctets(address))) yield address;
   }
 
   *#allAddresses(): Iterable<AddressValue> {
     for (const namespace of this.namespaces())
-      for (const entry of this.servicesOf(namespace)) {
+      for (const entry of this.listServices(namespace)) {
         const record = this.#get(entry + SERVICE.RECORD);
         if (record !== 0) yield* this.#ownAddresses(record);
-        yield* this.slices.readyOf(entry);
+        yield* this.slices.listReadyAddresses(entry);
       }
   }
 
@@ -431,10 +432,10 @@ export class RecordWriter {
   }
 
   /** The entry of a service, added if there is none. */
-  #serviceOf(key: Uint8Array): number {
+  #getOrCreateService(key: Uint8Array): number {
     const known = this.findService(key);
     if (known !== 0) return known;
-    const namespace = this.#namespaceOf(key.subarray(1 + (key[0] ?? 0)));
+    const namespace = this.#getOrCreateNamespace(key.subarray(1 + (key[0] ?? 0)));
     const entry = this.space.add(RECORD_KIND.SERVICE, key, SERVICE.KEY);
     this.#enter(entry, namespace);
     return entry;
@@ -447,7 +448,7 @@ export class RecordWriter {
     this.#words[(namespace + NAMESPACE.FIRST) >> 2] = entry;
   }
 
-  #namespaceOf(label: Uint8Array): number {
+  #getOrCreateNamespace(label: Uint8Array): number {
     const known = this.findNamespace(label);
     if (known !== 0) return known;
     const entry = this.space.add(RECORD_KIND.NAMESPACE, label, NAMESPACE.KEY);
@@ -480,7 +481,7 @@ export class RecordWriter {
   }
 
   #removeSlice(slice: number): void {
-    const service = this.slices.serviceOf(slice);
+    const service = this.slices.readService(slice);
     this.slices.remove(slice);
     this.#serviceChanged(service);
     this.#dropService(service);
@@ -511,8 +512,8 @@ export class RecordWriter {
     if (((flags & SERVICE_FLAG.SELECTS) !== 0) === selects) return;
     this.space.store(entry + SERVICE.FLAGS, flags ^ SERVICE_FLAG.SELECTS);
     const { endpointRanges } = this.#options;
-    for (const address of this.slices.readyOf(entry)) {
-      const octets = octetsOf(address);
+    for (const address of this.slices.listReadyAddresses(entry)) {
+      const octets = toAddressOctets(address);
       if (endpointRanges === undefined || endpointRanges(octets)) this.claims.reorder(octets, entry);
       // The slot is a hint.
       else if (selects) this.claims.add(octets, entry, 0);
@@ -532,8 +533,8 @@ export class RecordWriter {
     let endpoints: ReadonlySet<AddressValue> | undefined;
     for (const address of this.#ownAddresses(record)) {
       if (this.#isOwn(entry, address)) continue;
-      endpoints ??= this.slices.readyOf(entry);
-      const octets = octetsOf(address);
+      endpoints ??= this.slices.listReadyAddresses(entry);
+      const octets = toAddressOctets(address);
       if (!endpoints.has(address) || !this.#mayClaim(octets, entry)) this.claims.remove(octets, entry);
     }
   }

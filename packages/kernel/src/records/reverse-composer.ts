@@ -164,7 +164,7 @@ export class ReverseComposer implements EndpointMatcher {
     if ((service.flags & SERVICE_FLAG.OVERLAPS) !== 0) return false;
     const key = this.address;
     const search = this.#search;
-    search.begin(entry, this.#finder.hashOf(key, 0, key.length, INDEXED.ADDRESS));
+    search.begin(entry, this.#finder.hashKey(key, 0, key.length, INDEXED.ADDRESS));
     if (walk.isIndexed) {
       if (search.next()) this.#addEndpoint(service, search.section, search.endpoint);
       return true;

@@ -46,8 +46,8 @@ export class Segment {
     this.length = this.#keysEnd + field(SEGMENT.RECORD_OCTETS);
     const services = field(SEGMENT.SERVICES);
     const slices = field(SEGMENT.SLICES);
-    [this.serviceLabels, this.namespaceLabels, this.serviceRecords] = threeOf(services);
-    [this.services, this.sliceNames, this.sliceRecords] = threeOf(slices);
+    [this.serviceLabels, this.namespaceLabels, this.serviceRecords] = makeTriple(services);
+    [this.services, this.sliceNames, this.sliceRecords] = makeTriple(slices);
   }
 
   /** @param octets begin with a segment; @returns undefined if they do not */
@@ -81,7 +81,7 @@ export class Segment {
   }
 
   /** Octets of a record. @param sizeAt where a record has its size */
-  sizeOf(record: number, sizeAt: number): number {
+  readSize(record: number, sizeAt: number): number {
     return this.#memory.words[(this.#keysEnd + record + sizeAt) >> 2] ?? 0;
   }
 
@@ -214,7 +214,7 @@ export class Segment {
 
   #passRecord(sizeAt: number, isRecord: typeof isServiceRecord): boolean {
     const record = this.#keysEnd + this.#recordAt;
-    const size = record + 8 <= this.length ? this.sizeOf(this.#recordAt, sizeAt) : 0;
+    const size = record + 8 <= this.length ? this.readSize(this.#recordAt, sizeAt) : 0;
     const block = size === 0 ? 0 : roundToClass(size);
     if (block === 0 || record + block > this.length || size % 4 !== 0) return false;
     this.#recordAt += block;
@@ -223,6 +223,6 @@ export class Segment {
   }
 }
 
-function threeOf(length: number): [Int32Array, Int32Array, Int32Array] {
+function makeTriple(length: number): [Int32Array, Int32Array, Int32Array] {
   return [new Int32Array(length), new Int32Array(length), new Int32Array(length)];
 }

@@ -17,25 +17,25 @@ function makeWriter(reservation = RESERVATION): {
   readonly space: RecordSpace;
 } {
   const table = new TableWriter({ readers: 0, reservation, cacheOctets: 2 ** 20 });
-  const space = table.recordsOf(DEFAULT_PUBLICATION);
+  const space = table.openRecordSpace(DEFAULT_PUBLICATION);
   const options = { isKubeDns: false, namesSpecialAddresses: false, keepsPlaces: false };
   return { writer: new RecordWriter(space, options), space };
 }
 
-const textOf = (text: string) => Buffer.from(text, 'latin1');
-const NAMESPACE = textOf('\x04blue');
+const encodeText = (text: string) => Buffer.from(text, 'latin1');
+const NAMESPACE = encodeText('\x04blue');
 
-function keyOf(name: string): Uint8Array {
-  return Buffer.concat([Uint8Array.of(name.length), textOf(name), NAMESPACE]);
+function makeKey(name: string): Uint8Array {
+  return Buffer.concat([Uint8Array.of(name.length), encodeText(name), NAMESPACE]);
 }
 
 function putService(writer: RecordWriter, name: string, ...addresses: readonly string[]): void {
   const draft = new ServiceDraft();
-  draft.key.append(keyOf(name), 0, keyOf(name).length);
+  draft.key.append(makeKey(name), 0, makeKey(name).length);
   draft.kind = addresses.length > 0 ? SERVICE_KIND.CLUSTER : SERVICE_KIND.HEADLESS;
   draft.distribution = DISTRIBUTION.NONE;
   for (const address of addresses) draft.addAddress(address);
-  draft.ports.add(80, 0, textOf('http'), 0, 4);
+  draft.ports.add(80, 0, encodeText('http'), 0, 4);
   writer.putService(draft, 1);
 }
 
@@ -49,13 +49,13 @@ function putSlice(
 ): void {
   const draft = new SliceDraft();
   draft.key.append(NAMESPACE, 0, NAMESPACE.length);
-  draft.key.append(textOf(name), 0, name.length);
-  appendLabel(draft.service, textOf(of), 0, of.length);
+  draft.key.append(encodeText(name), 0, name.length);
+  appendLabel(draft.service, encodeText(of), 0, of.length);
   draft.service.append(NAMESPACE, 0, NAMESPACE.length);
   for (const [index, address] of addresses.entries())
-    draft.addAddress(address, index % 5 === 4 ? 1 : 0, textOf(host), 0, host.length);
-  if (target !== '') draft.addTarget(target, textOf(host), 0, host.length);
-  draft.ports.add(80, 0, textOf('http'), 0, 4);
+    draft.addAddress(address, index % 5 === 4 ? 1 : 0, encodeText(host), 0, host.length);
+  if (target !== '') draft.addTarget(target, encodeText(host), 0, host.length);
+  draft.ports.add(80, 0, encodeText('http'), 0, 4);
   draft.endGroup();
   writer.putSlice(draft, 1);
 }
@@ -63,11 +63,11 @@ function putSlice(
 /** Entries, addresses, ready endpoints and index of a service, whatever the places in the table are. */
 function describeWriter({ writer, space }: ReturnType<typeof makeWriter>) {
   const { views } = space;
-  const wordsOf = (name: string) => {
-    const entry = writer.findService(keyOf(name));
+  const readWords = (name: string) => {
+    const entry = writer.findService(makeKey(name));
     return [8, 24].map((field) => (entry === 0 ? -1 : views.atoms[(entry + field) >> 2]));
   };
-  const services = ['web', 'db', 'large', 'shared', 'early'].map(wordsOf);
+  const services = ['web', 'db', 'large', 'shared', 'early'].map(readWords);
   const counts = [writer.services, writer.slices.count, writer.namespaceObjects, writer.claims.count];
   return { services, counts, entries: space.entries };
 }
@@ -82,7 +82,7 @@ const arbitraryAddresses = fc.array(arbitraryAddress, { maxLength: 6 });
 
 function fill(writer: RecordWriter, own: readonly string[], endpoints: readonly (readonly string[])[]): void {
   writer.putNamespace(NAMESPACE, 1);
-  writer.putNamespace(textOf('\x05green'), 1);
+  writer.putNamespace(encodeText('\x05green'), 1);
   putService(writer, 'web', ...own);
   putService(writer, 'db');
   putService(writer, 'large');
@@ -132,13 +132,13 @@ describe('a segment', () => {
   it('has external names with a name for a target', () => {
     const before = makeWriter();
     const draft = new ServiceDraft();
-    draft.key.append(keyOf('web'), 0, keyOf('web').length);
+    draft.key.append(makeKey('web'), 0, makeKey('web').length);
     draft.kind = SERVICE_KIND.EXTERNAL;
     draft.targetKind = EXTERNAL_TARGET.NAME;
-    draft.external.append(textOf('a.example'), 0, 9);
+    draft.external.append(encodeText('a.example'), 0, 9);
     before.writer.putService(draft, 1);
     expect(Segment.read(Buffer.concat(copySegment(before.writer)))).toBeUndefined();
-    draft.target.append(textOf('\x01a\x07example\x00'), 0, 11);
+    draft.target.append(encodeText('\x01a\x07example\x00'), 0, 11);
     before.writer.putService(draft, 1);
     expect(Segment.read(Buffer.concat(copySegment(before.writer)))).toMatchObject({ count: 1 });
   });

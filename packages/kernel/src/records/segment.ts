@@ -37,7 +37,7 @@ export function copySegment(writer: RecordWriter): readonly Uint8Array[] {
   for (const namespace of writer.namespaces()) {
     namespaces++;
     const before = numbers.size;
-    for (const service of writer.servicesOf(namespace)) numbers.set(service, numbers.size);
+    for (const service of writer.listServices(namespace)) numbers.set(service, numbers.size);
     keys.push(writer.isObject(namespace) ? 1 : 0);
     pushNumber(keys, numbers.size - before, 4);
     appendLabel(keys, octets, namespace + NAMESPACE.KEY);
@@ -47,9 +47,9 @@ export function copySegment(writer: RecordWriter): readonly Uint8Array[] {
     appendLabel(keys, octets, service + SERVICE.KEY);
   }
   for (const slice of writer.slices.all()) {
-    const key = writer.slices.keyOf(slice);
+    const key = writer.slices.readKey(slice);
     const nameAt = 1 + (key[0] ?? 0);
-    pushNumber(keys, numbers.get(writer.slices.serviceOf(slice)) ?? 0, 4);
+    pushNumber(keys, numbers.get(writer.slices.readService(slice)) ?? 0, 4);
     pushNumber(keys, key.length - nameAt, 2);
     keys.append(key, nameAt, key.length);
     records.add(slice + SLICE.RECORD, 0);

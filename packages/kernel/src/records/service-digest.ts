@@ -46,7 +46,7 @@ export class ServiceHasher {
 }
 
 /** Servers that have a service have it in the same of 256 buckets, whatever its data. */
-export function bucketOf(key: Uint8Array): number {
+export function computeBucket(key: Uint8Array): number {
   return finish(hashKey(key, SEEDS[0])) & (BUCKETS - 1);
 }
 

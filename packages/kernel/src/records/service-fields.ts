@@ -146,8 +146,8 @@ const PROTOCOL_LABELS = PROTOCOLS.map((protocol) => Buffer.from(protocol.toLower
  * @param at where the label begins, with its length
  * @param isShort whether it may lack its underscore
  */
-export function protocolOf(name: Uint8Array, at: number, isShort: boolean): number {
-  const from = at + 1 + underscoreOf(name, at);
+export function readProtocol(name: Uint8Array, at: number, isShort: boolean): number {
+  const from = at + 1 + countUnderscore(name, at);
   if (from === at + 1 && !isShort) return -1;
   const length = (name[at] ?? 0) + at + 1 - from;
   for (let index = 0; index < PROTOCOL_LABELS.length; index++) {
@@ -158,7 +158,7 @@ export function protocolOf(name: Uint8Array, at: number, isShort: boolean): numb
 }
 
 /** 1 if a label begins with an underscore, else 0. */
-export function underscoreOf(name: Uint8Array, at: number): number {
+export function countUnderscore(name: Uint8Array, at: number): number {
   return (name[at] ?? 0) > 0 && name[at + 1] === UNDERSCORE ? 1 : 0;
 }
 
@@ -171,7 +171,7 @@ export function isPort(
   label: number,
 ): boolean {
   const length = octets[port + PORT.LENGTH] ?? 0;
-  const from = label + 1 + underscoreOf(name, label);
+  const from = label + 1 + countUnderscore(name, label);
   if (
     length === 0 ||
     octets[port + PORT.PROTOCOL] !== protocol ||

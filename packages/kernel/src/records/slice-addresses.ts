@@ -12,7 +12,7 @@ export type AddressValue = number | string;
 const scratch = new Uint8Array(4);
 
 /** The octets of an address; valid until the next call. */
-export function octetsOf(address: AddressValue): Uint8Array {
+export function toAddressOctets(address: AddressValue): Uint8Array {
   if (typeof address === 'string') return Buffer.from(address, 'latin1');
   scratch[0] = address >>> 24;
   scratch[1] = address >>> 16;
@@ -25,7 +25,7 @@ export const readyIn = ({ atoms }: TableViews, section: number): number =>
   (atoms[(section + SECTION.COUNTS) >> 2] ?? 0) & 0xffff;
 
 /** The address of an endpoint. */
-export function addressOf(views: TableViews, section: number, endpoint: number): AddressValue {
+export function readEndpointAddress(views: TableViews, section: number, endpoint: number): AddressValue {
   const { atoms } = views;
   const octets = ((atoms[(section + SECTION.SHAPE) >> 2] ?? 0) >>> 16) & 0xff;
   const at = section + SECTION.ADDRESSES;
@@ -40,7 +40,11 @@ export function textAt({ octets }: TableViews, at: number, length: number): stri
 }
 
 /** The hostname of an endpoint. */
-export function hostnameOf(views: TableViews, section: number, endpoint: number): string | undefined {
+export function readEndpointHostname(
+  views: TableViews,
+  section: number,
+  endpoint: number,
+): string | undefined {
   const { atoms, octets } = views;
   const labels = atoms[(section + SECTION.LABELS) >> 2] ?? 0;
   const word = labels === 0 ? 0 : (atoms[((section + labels) >> 2) + endpoint] ?? 0);
@@ -49,7 +53,7 @@ export function hostnameOf(views: TableViews, section: number, endpoint: number)
 }
 
 /** The sections of a slice's record. */
-export function* sectionsOf({ atoms }: TableViews, record: number): Iterable<number> {
+export function* listSections({ atoms }: TableViews, record: number): Iterable<number> {
   let section = record + SLICE_RECORD.FIRST;
   for (let left = atoms[(record + SLICE_RECORD.SECTIONS) >> 2] ?? 0; left > 0; left--) {
     yield section;
@@ -61,22 +65,22 @@ export function* sectionsOf({ atoms }: TableViews, record: number): Iterable<num
 export function readyAddresses(views: TableViews, record: number): ReadonlySet<AddressValue> {
   const addresses = new Set<AddressValue>();
   if (record !== 0)
-    for (const section of sectionsOf(views, record))
+    for (const section of listSections(views, record))
       for (let endpoint = 0, ready = readyIn(views, section); endpoint < ready; endpoint++)
-        addresses.add(addressOf(views, section, endpoint));
+        addresses.add(readEndpointAddress(views, section, endpoint));
   return addresses;
 }
 
 /** How many ready endpoints a slice has. @param record 0 for none */
 export function countReady(views: TableViews, record: number): number {
   let count = 0;
-  if (record !== 0) for (const section of sectionsOf(views, record)) count += readyIn(views, section);
+  if (record !== 0) for (const section of listSections(views, record)) count += readyIn(views, section);
   return count;
 }
 
 /** Whether a slice has hostnames. */
 export function hasHostnames(views: TableViews, record: number): boolean {
-  for (const section of sectionsOf(views, record))
+  for (const section of listSections(views, record))
     if (((views.atoms[(section + SECTION.SHAPE) >> 2] ?? 0) & SECTION_HAS_HOSTNAMES) !== 0) return true;
   return false;
 }
@@ -100,10 +104,10 @@ export function findRepeats(views: TableViews, service: number): number {
     const { section } = walk;
     const ready = readyIn(views, section);
     for (let endpoint = 0; endpoint < ready; endpoint++) {
-      const address = addressOf(views, section, endpoint);
+      const address = readEndpointAddress(views, section, endpoint);
       if (addresses.has(address)) flags |= SERVICE_FLAG.OVERLAPS;
       addresses.add(address);
-      const hostname = hostnameOf(views, section, endpoint);
+      const hostname = readEndpointHostname(views, section, endpoint);
       if (hostname === undefined) continue;
       if (hostnames.has(hostname)) flags |= SERVICE_FLAG.SHARES;
       hostnames.add(hostname);

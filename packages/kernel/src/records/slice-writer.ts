@@ -12,9 +12,9 @@ import {
   countReady,
   findRepeats,
   hasHostnames,
-  octetsOf,
   readyAddresses,
   targetsIn,
+  toAddressOctets,
 } from './slice-addresses.ts';
 
 const REPEATS = SERVICE_FLAG.OVERLAPS | SERVICE_FLAG.SHARES;
@@ -50,12 +50,12 @@ export class SliceWriter {
   }
 
   /** The label of the namespace and the name of the object. */
-  keyOf(slice: number): Uint8Array {
+  readKey(slice: number): Uint8Array {
     const start = slice + SLICE.KEY;
     return this.#space.views.octets.subarray(start, start + this.#get(slice + SLICE.KEY_OCTETS));
   }
 
-  serviceOf(slice: number): number {
+  readService(slice: number): number {
     return this.#get(slice + SLICE.SERVICE);
   }
 
@@ -66,7 +66,7 @@ export class SliceWriter {
 
   /** The entries of all slices. */
   *all(): Iterable<number> {
-    for (let slice = this.#first; slice !== 0; slice = this.#list.nextOf(slice)) yield slice;
+    for (let slice = this.#first; slice !== 0; slice = this.#list.readNext(slice)) yield slice;
   }
 
   /** The slices that are not from a list. */
@@ -144,12 +144,12 @@ export class SliceWriter {
     if (this.#isSame(before, buffer)) return false;
     const record = this.#copy(buffer);
     this.#words[(slice + SLICE.RECORD) >> 2] = record;
-    this.#show(this.serviceOf(slice), this.#get(slice + SLICE.SLOT), before, record);
+    this.#show(this.readService(slice), this.#get(slice + SLICE.SLOT), before, record);
     return true;
   }
 
   remove(slice: number): void {
-    const service = this.serviceOf(slice);
+    const service = this.readService(slice);
     const record = this.#get(slice + SLICE.RECORD);
     this.#show(service, this.#get(slice + SLICE.SLOT), record, 0);
     this.#first = this.#list.remove(slice, this.#first);
@@ -187,7 +187,7 @@ export class SliceWriter {
       (this.#get(service + SERVICE.FLAGS) & REPEATS) !== 0 || now.size < countReady(views, record);
     if (record !== 0 && hasHostnames(views, record)) mayRepeat = true;
     for (const address of now)
-      if (!former.has(address) && this.#claims.add(octetsOf(address), service, slot)) mayRepeat = true;
+      if (!former.has(address) && this.#claims.add(toAddressOctets(address), service, slot)) mayRepeat = true;
     // Readers leave names of endpoints to the chain.
     if (targetsIn(views, record) !== 0) this.#setHasTargets(service, true);
     // Readers must not take repeated endpoints for different ones.
@@ -233,15 +233,15 @@ export class SliceWriter {
     if (former.size === 0) return;
     const gone = [...former].filter((address) => !now.has(address) && !this.#isOwn(service, address));
     const isIndexed = this.#index.isKept(service);
-    const others = gone.length > 0 && mayRepeat && !isIndexed ? this.readyOf(service) : undefined;
+    const others = gone.length > 0 && mayRepeat && !isIndexed ? this.listReadyAddresses(service) : undefined;
     for (const address of gone) {
       const isHeld = isIndexed ? this.#index.hasAddress(service, address) : others?.has(address) === true;
-      if (!isHeld) this.#claims.remove(octetsOf(address), service);
+      if (!isHeld) this.#claims.remove(toAddressOctets(address), service);
     }
   }
 
   /** The addresses of all ready endpoints of a service. */
-  readyOf(service: number): ReadonlySet<AddressValue> {
+  listReadyAddresses(service: number): ReadonlySet<AddressValue> {
     const addresses = new Set<AddressValue>();
     for (const record of this.records(service))
       for (const address of readyAddresses(this.#space.views, record)) addresses.add(address);

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import {
   decodeSocketAddress,
   encodeSocketAddress,
-  familyOf,
   formatSocketAddress,
   isWildcard,
+  toAddressFamily,
 } from './addresses.ts';
 
 describe('socket addresses', () => {
@@ -26,7 +26,7 @@ describe('socket addresses', () => {
         const encoded = encodeSocketAddress({ address, port });
         const decoded = decodeSocketAddress(Uint8Array.of(...new Uint8Array(5), ...encoded), 5);
         expect(decoded.port).toBe(port);
-        expect(familyOf(decoded.address)).toBe(familyOf(address));
+        expect(toAddressFamily(decoded.address)).toBe(toAddressFamily(address));
         expect(encodeSocketAddress(decoded)).toEqual(encoded);
       }),
     );

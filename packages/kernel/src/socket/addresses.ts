@@ -30,7 +30,7 @@ export function isWildcard(address: string): boolean {
   return parseAddress(address)?.every((octet) => octet === 0) ?? false;
 }
 
-export function familyOf(address: string): typeof AF_INET | typeof AF_INET6 {
+export function toAddressFamily(address: string): typeof AF_INET | typeof AF_INET6 {
   return address.includes(':') ? AF_INET6 : AF_INET;
 }
 

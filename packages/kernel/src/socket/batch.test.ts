@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { SocketAddress } from './addresses.ts';
 import { PacketBatch } from './batch.ts';
 import { closeDescriptor } from './descriptor.ts';
-import { clientOf, ENVELOPE } from './envelope.ts';
+import { ENVELOPE, readClient } from './envelope.ts';
 import { MSG_DONTWAIT, MSG_WAITFORONE } from './linux.ts';
 import { SocketReadiness } from './readiness.ts';
 import { ReplySender } from './reply.ts';
@@ -24,18 +24,18 @@ function receiveAll(fd: number): string[] {
   const batch = new PacketBatch(PACKET_OCTETS);
   const texts: string[] = [];
   for (let count = batch.receive(fd, MSG_DONTWAIT); count > 0; count = batch.receive(fd, MSG_DONTWAIT)) {
-    for (let index = 0; index < count; index++) texts.push(textOf(batch, index));
+    for (let index = 0; index < count; index++) texts.push(readPacketText(batch, index));
   }
   return texts;
 }
 
-function textOf(batch: PacketBatch, index: number): string {
-  const start = batch.startOf(index);
-  return Buffer.from(batch.octets.subarray(start, start + batch.lengthOf(index))).toString();
+function readPacketText(batch: PacketBatch, index: number): string {
+  const start = batch.startAt(index);
+  return Buffer.from(batch.octets.subarray(start, start + batch.lengthAt(index))).toString();
 }
 
 function answerWith(batch: PacketBatch, index: number, text: string): void {
-  batch.octets.set(Buffer.from(text), batch.startOf(index));
+  batch.octets.set(Buffer.from(text), batch.startAt(index));
   batch.answer(index, text.length);
 }
 
@@ -60,7 +60,7 @@ describe('PacketBatch', () => {
     expect(sender.send(server.fd, self, Buffer.from('hello'))).toBe('sent');
     expect(batch.receive(client.fd, MSG_DONTWAIT)).toBe(1);
     batch.writeEnvelope(0, toServer, 0);
-    expect(clientOf(toServer)).toEqual(server.endpoint);
+    expect(readClient(toServer)).toEqual(server.endpoint);
   });
 
   it('sends the answers of the packets that have one, in order, over many batches', () => {
@@ -73,7 +73,7 @@ describe('PacketBatch', () => {
           send(names);
           expect(batch.receive(server.fd, MSG_WAITFORONE)).toBe(answered.length);
           for (const [index, isAnswered] of answered.entries()) {
-            expect(textOf(batch, index)).toBe(names[index]);
+            expect(readPacketText(batch, index)).toBe(names[index]);
             if (isAnswered) answerWith(batch, index, `answer to ${names[index]}`);
           }
           batch.send(server.fd);
@@ -100,7 +100,7 @@ describe('PacketBatch', () => {
     batch.receive(server.fd, MSG_DONTWAIT);
     for (const at of [0, 2 * ENVELOPE.OCTETS]) {
       const envelope = envelopes.subarray(at, at + ENVELOPE.OCTETS);
-      expect(clientOf(envelope)).toEqual(client.endpoint);
+      expect(readClient(envelope)).toEqual(client.endpoint);
       expect(sender.send(server.fd, envelope, Buffer.from(`later ${at}`))).toBe('sent');
     }
     expect(receiveAll(client.fd)).toEqual(['at once', 'later 0', 'later 144']);
@@ -111,7 +111,7 @@ describe('PacketBatch', () => {
     send(['x'.repeat(PACKET_OCTETS), 'y'.repeat(PACKET_OCTETS + 1), 'z']);
     expect(batch.receive(server.fd, MSG_DONTWAIT)).toBe(3);
     expect([0, 1, 2].map((index) => batch.isCut(index))).toEqual([false, true, false]);
-    expect([0, 1, 2].map((index) => batch.lengthOf(index))).toEqual([128, 128, 1]);
+    expect([0, 1, 2].map((index) => batch.lengthAt(index))).toEqual([128, 128, 1]);
   });
 
   it('leaves out what the kernel refuses, and sends the rest', () => {

@@ -14,7 +14,7 @@ import { HEADER, HEADER_WORDS, MessageRow, type RefusedMessages } from './messag
 export const BATCH_PACKETS = 64;
 
 export class PacketBatch implements RefusedMessages {
-  /** The memory of all packets; `startOf` gives their places. */
+  /** The memory of all packets; `startAt` gives their places. */
   readonly octets: Uint8Array;
   /** Octets that may be written from a packet's start. */
   readonly packetSize: number;
@@ -67,17 +67,17 @@ export class PacketBatch implements RefusedMessages {
   }
 
   /** Where packet `index` (below what `receive` returned) begins in `octets`. */
-  startOf(index: number): number {
+  startAt(index: number): number {
     return this.#row.packetAt(this.#seats[index] ?? 0);
   }
 
   /** Where the socket address of the client of packet `index` begins in `octets`. */
-  clientOf(index: number): number {
+  locateClient(index: number): number {
     return this.#row.envelopeAt(this.#seats[index] ?? 0) + ENVELOPE.NAME;
   }
 
   /** The octets of packet `index` that were received. */
-  lengthOf(index: number): number {
+  lengthAt(index: number): number {
     return this.#words[index * HEADER_WORDS + HEADER.RECEIVED] ?? 0;
   }
 
@@ -96,10 +96,10 @@ export class PacketBatch implements RefusedMessages {
     const header = place * HEADER_WORDS;
     this.#row.setLength(this.#seats[place] ?? 0, length);
     if (this.#words[header + HEADER.CONTROL_LENGTH] !== 0)
-      readdressControl(this.#words, this.#controlOf(place));
+      readdressControl(this.#words, this.#locateControl(place));
   }
 
-  #controlOf(index: number): number {
+  #locateControl(index: number): number {
     return (this.#row.envelopeAt(this.#seats[index] ?? 0) + ENVELOPE.CONTROL) >> 2;
   }
 
@@ -120,8 +120,8 @@ export class PacketBatch implements RefusedMessages {
   /** Writes the envelope of packet `index`, `ENVELOPE.OCTETS` long, to answer it later. */
   writeEnvelope(index: number, target: Uint8Array, at: number): void {
     const header = index * HEADER_WORDS;
-    const name = this.clientOf(index);
-    const control = this.#controlOf(index) << 2;
+    const name = this.locateClient(index);
+    const control = this.#locateControl(index) << 2;
     for (let octet = 0; octet < MAX_NAME_OCTETS; octet++) target[at + octet] = this.octets[name + octet] ?? 0;
     target[at + ENVELOPE.NAME_LENGTH] = this.#words[header + HEADER.NAME_LENGTH] ?? 0;
     target[at + ENVELOPE.CONTROL_LENGTH] = this.#words[header + HEADER.CONTROL_LENGTH] ?? 0;
@@ -132,9 +132,9 @@ export class PacketBatch implements RefusedMessages {
 
   /** Writes the two endpoints of packet `index`, see `endpoints.ts`. @returns words written */
   writeEndpoints(index: number, target: Uint32Array, at: number): number {
-    const name = this.clientOf(index) >> 2;
+    const name = this.locateClient(index) >> 2;
     const hasControl = this.#words[index * HEADER_WORDS + HEADER.CONTROL_LENGTH] !== 0;
-    return writeEndpoints(this.#words, name, hasControl ? this.#controlOf(index) : -1, target, at);
+    return writeEndpoints(this.#words, name, hasControl ? this.#locateControl(index) : -1, target, at);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { confine, confinementOf } from './confinement.ts';
+import { confine, createConfinementFilter } from './confinement.ts';
 import { CODE, type Instruction } from './packet-program.ts';
 import { SYSTEM_CALLS, type SystemCalls } from './system-calls.ts';
 
@@ -49,14 +49,14 @@ function isMet(code: number, loaded: number, operand: number): boolean {
   }
 }
 
-function verdictsOf(calls: SystemCalls) {
-  const program = confinementOf(calls);
+function makeJudge(calls: SystemCalls) {
+  const program = createConfinementFilter(calls);
   return (number: number, first?: number) =>
     judge(program, { number, architecture: calls.architecture, ...(first !== undefined && { first }) });
 }
 
 describe.each([...SYSTEM_CALLS])('on %s', (_processor, calls) => {
-  const verdict = verdictsOf(calls);
+  const verdict = makeJudge(calls);
 
   it('no program, no other process', () => {
     for (const number of calls.refused) expect([number, verdict(number)]).toEqual([number, REFUSED]);
@@ -83,7 +83,7 @@ describe.each([...SYSTEM_CALLS])('on %s', (_processor, calls) => {
   });
 
   it('no call of another interface', () => {
-    const program = confinementOf(calls);
+    const program = createConfinementFilter(calls);
     expect(judge(program, { number: 0, architecture: 0x4000_0003 })).toBe(REFUSED);
     if (calls.foreignFrom !== undefined) expect(verdict(calls.foreignFrom + 1)).toBe(REFUSED);
   });

@@ -50,7 +50,12 @@ export function confine(processor: string = arch()): true | { readonly reason: s
 
 /** @returns 0, the number of a thread that cannot have the filter, or -1 */
 function install(calls: SystemCalls, flags: number): number {
-  return libc().syscall(calls.seccomp, SECCOMP_SET_MODE_FILTER, flags, layOut(confinementOf(calls)));
+  return libc().syscall(
+    calls.seccomp,
+    SECCOMP_SET_MODE_FILTER,
+    flags,
+    layOut(createConfinementFilter(calls)),
+  );
 }
 
 function refusal(call: string): { readonly reason: string } {
@@ -61,7 +66,7 @@ function refusal(call: string): { readonly reason: string } {
  * The filter. Threads may start, processes may not: `clone` says which in its first argument. `clone3` says it in memory, which a filter
  * does not see, so it is answered as by a kernel without it, and libc takes `clone`.
  */
-export function confinementOf(calls: SystemCalls): readonly Instruction[] {
+export function createConfinementFilter(calls: SystemCalls): readonly Instruction[] {
   const { architecture, foreignFrom, refused, clone, clone3, sockets } = calls;
   const isSocket: readonly Instruction[] = [
     [CODE.LOAD_WORD, 0, 0, FIRST_ARGUMENT_AT],

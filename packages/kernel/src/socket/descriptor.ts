@@ -2,7 +2,12 @@
  * The common part of UDP and TCP sockets: a descriptor with options and a bound address.
  */
 import { isReserved } from '../base/descriptors.ts';
-import { decodeSocketAddress, encodeSocketAddress, familyOf, type SocketAddress } from './addresses.ts';
+import {
+  decodeSocketAddress,
+  encodeSocketAddress,
+  type SocketAddress,
+  toAddressFamily,
+} from './addresses.ts';
 import { libc } from './libc.ts';
 import { AF_INET6, EMFILE, IPPROTO_IPV6, IPV6_V6ONLY, SOCK_CLOEXEC } from './linux.ts';
 import { bindError, SocketError, type SocketTransport } from './socket-error.ts';
@@ -19,7 +24,7 @@ export interface BoundSocket {
 
 /** @throws SocketError if the kernel refuses */
 export function openDescriptor(endpoint: SocketAddress, type: number): number {
-  const family = familyOf(endpoint.address);
+  const family = toAddressFamily(endpoint.address);
   const fd = libc().socket(family, type | SOCK_CLOEXEC, 0);
   if (fd < 0) throw new SocketError('open a socket for', endpoint, libc().errno());
   // IPv4 and IPv6 have separate sockets, so that addresses never appear in the other family's form.

@@ -47,7 +47,7 @@ export function writeEndpoints(
 }
 
 /** The same from an envelope in memory that begins at a multiple of 4 octets. */
-export function writeEndpointsOf(envelope: Uint8Array, target: Uint32Array, at: number): number {
+export function writeEnvelopeEndpoints(envelope: Uint8Array, target: Uint32Array, at: number): number {
   const words = new Uint32Array(envelope.buffer, envelope.byteOffset, ENVELOPE.OCTETS / 4);
   const hasControl = envelope[ENVELOPE.CONTROL_LENGTH] !== 0;
   return writeEndpoints(words, 0, hasControl ? ENVELOPE.CONTROL / 4 : -1, target, at);

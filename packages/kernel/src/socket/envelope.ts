@@ -43,7 +43,7 @@ export function hashClient(octets: Uint8Array, at: number, seed: number): number
 }
 
 /** The client's address. */
-export function clientOf(envelope: Uint8Array): SocketAddress {
+export function readClient(envelope: Uint8Array): SocketAddress {
   return decodeSocketAddress(envelope, ENVELOPE.NAME);
 }
 

@@ -21,11 +21,11 @@ it('says which sockets have packets, until they are read or closed', () => {
   row.setLength(0, 3);
   for (const fd of senders) row.send(fd, 1, { skips: () => true });
   const ready = epoll.wait(1000);
-  expect(Array.from({ length: ready }, (_, event) => epoll.tokenOf(event)).sort()).toEqual(
+  expect(Array.from({ length: ready }, (_, event) => epoll.tokenAt(event)).sort()).toEqual(
     [7, 0xffff_fff0].sort(),
   );
   expect(new PacketBatch(64).receive(one.fd, MSG_DONTWAIT)).toBe(1);
-  expect([epoll.wait(0), epoll.tokenOf(0)]).toEqual([1, 0xffff_fff0]);
+  expect([epoll.wait(0), epoll.tokenAt(0)]).toEqual([1, 0xffff_fff0]);
   closeDescriptor(other.fd);
   expect(epoll.wait(0)).toBe(0);
   for (const fd of [one.fd, ...senders]) closeDescriptor(fd);

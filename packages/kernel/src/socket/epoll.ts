@@ -26,7 +26,7 @@ export class Epoll {
   constructor() {
     const memory = new ArrayBuffer(EVENTS * EVENT_OCTETS);
     this.#view = new DataView(memory);
-    this.#pointer = this.#libc.addressOf(memory);
+    this.#pointer = this.#libc.toPointer(memory);
     this.fd = this.#libc.epoll_create1(EPOLL_CLOEXEC);
     if (this.fd < 0) throw new Error(`epoll_create1 failed: ${this.#libc.errorName(this.#libc.errno())}`);
   }
@@ -34,7 +34,7 @@ export class Epoll {
   /**
    * Watches a socket until it is closed.
    *
-   * @param token that `tokenOf` returns for it, 32 bits
+   * @param token that `tokenAt` returns for it, 32 bits
    * @returns whether the kernel accepted it
    */
   add(fd: number, token: number): boolean {
@@ -58,7 +58,7 @@ export class Epoll {
   }
 
   /** The token of an event, whose index must be below the result of `wait`. */
-  tokenOf(event: number): number {
+  tokenAt(event: number): number {
     return this.#view.getUint32(event * EVENT_OCTETS + TOKEN, true);
   }
 

@@ -44,7 +44,7 @@ export interface Libc {
   /** Returns memory that is free to the system, see `heapTrimmer`. */
   trimHeaps(): void;
   /** The address of the octets. Keep a reference to them while the pointer is in use. */
-  addressOf(memory: ArrayBuffer): Pointer;
+  toPointer(memory: ArrayBuffer): Pointer;
 }
 
 const PROTOTYPES = {
@@ -133,6 +133,6 @@ function load(): Libc {
     errno: () => koffi.errno(),
     errorName: (errno) => names.get(errno) ?? `error ${errno}`,
     trimHeaps: heapTrimmer(library),
-    addressOf: (memory) => koffi.address(new Uint8Array(memory)),
+    toPointer: (memory) => koffi.address(new Uint8Array(memory)),
   };
 }

@@ -73,7 +73,7 @@ export class MessageRow {
     const memory = new ArrayBuffer(this.packets + size * this.packetSize);
     this.octets = new Uint8Array(memory);
     this.words = new Uint32Array(memory);
-    const start = this.#libc.addressOf(memory);
+    const start = this.#libc.toPointer(memory);
     this.#addressLow = Number(start & 0xffff_ffffn);
     this.#addressHigh = Number(start >> 32n);
     this.#headers = Array.from({ length: size }, (_, header) => start + BigInt(header * HEADER_OCTETS));

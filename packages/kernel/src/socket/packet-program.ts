@@ -55,6 +55,6 @@ export function layOut(instructions: readonly Instruction[]): Uint8Array {
   const program = new Uint8Array(PROGRAM_OCTETS);
   const words = new DataView(program.buffer);
   words.setUint16(0, instructions.length, true);
-  words.setBigUint64(8, libc().addressOf(memory), true);
+  words.setBigUint64(8, libc().toPointer(memory), true);
   return program;
 }

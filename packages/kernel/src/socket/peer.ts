@@ -3,7 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { descriptorOf } from '../base/descriptors.ts';
+import { findDescriptor } from '../base/descriptors.ts';
 import { readOption } from './descriptor.ts';
 import { batchesAvailable } from './libc.ts';
 import { SO_PEERCRED, SOL_SOCKET } from './linux.ts';
@@ -22,7 +22,7 @@ export interface PeerProcess {
 
 /** @returns undefined where the system cannot tell */
 export function findPeer(socket: Socket): PeerProcess | undefined {
-  const fd = descriptorOf(socket);
+  const fd = findDescriptor(socket);
   if (fd === undefined || batchesAvailable() !== true) return undefined;
   const credentials = readOption(fd, SOL_SOCKET, SO_PEERCRED, UCRED.OCTETS);
   return {
@@ -32,7 +32,7 @@ export function findPeer(socket: Socket): PeerProcess | undefined {
 }
 
 /** The user of the peer; undefined where the system cannot tell. */
-export function peerUserOf(socket: Socket): number | undefined {
+export function findPeerUser(socket: Socket): number | undefined {
   return findPeer(socket)?.user;
 }
 

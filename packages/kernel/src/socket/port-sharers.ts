@@ -3,7 +3,7 @@
  * sockets: text with one line each, with local and remote addresses in hexadecimal.
  */
 import { readFileSync } from 'node:fs';
-import { encodeSocketAddress, familyOf, type SocketAddress } from './addresses.ts';
+import { encodeSocketAddress, type SocketAddress, toAddressFamily } from './addresses.ts';
 import { AF_INET6 } from './linux.ts';
 
 const TABLE = { ipv4: '/proc/net/udp', ipv6: '/proc/net/udp6' } as const;
@@ -16,7 +16,7 @@ const IPV6_AT = 8;
  * @returns undefined if the kernel does not provide the table
  */
 export function countPortSharers(endpoint: SocketAddress): number | undefined {
-  const isIpv6 = familyOf(endpoint.address) === AF_INET6;
+  const isIpv6 = toAddressFamily(endpoint.address) === AF_INET6;
   try {
     const table = readFileSync(isIpv6 ? TABLE.ipv6 : TABLE.ipv4, 'latin1');
     // A colon follows only the line number, so this matches the local address.

@@ -83,7 +83,7 @@ class BatchedSocket implements QuerySocket, BatchSender {
     this.#options = options;
     queries ??= new QueryBatch();
     this.#queries = queries;
-    this.#batch = batchOf(options.replyOctets);
+    this.#batch = getOrCreateBatch(options.replyOctets);
     this.fd = connectUdp(options);
     this.#wake = createSocket(options.peer.address.includes(':') ? 'udp6' : 'udp4');
     this.#wake.on('message', (packet) => this.#receive(packet));
@@ -92,7 +92,7 @@ class BatchedSocket implements QuerySocket, BatchSender {
     this.#wake.unref();
   }
 
-  send(packet: Uint8Array, id = idOf(packet)): void {
+  send(packet: Uint8Array, id = readId(packet)): void {
     if (!this.#closed) this.#queries.add(this, packet, id);
   }
 
@@ -117,8 +117,8 @@ class BatchedSocket implements QuerySocket, BatchSender {
   }
 
   #idOfRefused(index: number): number | undefined {
-    if (refused === undefined || refused.lengthOf(index) < 2) return undefined;
-    const at = refused.startOf(index);
+    if (refused === undefined || refused.lengthAt(index) < 2) return undefined;
+    const at = refused.startAt(index);
     return ((refused.octets[at] ?? 0) << 8) | (refused.octets[at + 1] ?? 0);
   }
 
@@ -130,7 +130,7 @@ class BatchedSocket implements QuerySocket, BatchSender {
       count = batch.receive(this.fd, MSG_DONTWAIT);
       if (count < 0) this.#reportErrors(libc().errorName(-count));
       for (let index = 0; index < count && !this.#closed; index++)
-        onPacket(batch.octets, batch.startOf(index), batch.lengthOf(index), batch.isCut(index));
+        onPacket(batch.octets, batch.startAt(index), batch.lengthAt(index), batch.isCut(index));
     }
   }
 
@@ -142,7 +142,7 @@ class BatchedSocket implements QuerySocket, BatchSender {
   }
 }
 
-function batchOf(octets: number): PacketBatch {
+function getOrCreateBatch(octets: number): PacketBatch {
   let batch = replies.get(octets);
   if (batch === undefined) {
     batch = new PacketBatch(octets);
@@ -184,7 +184,7 @@ export function openDatagramSocket(options: QuerySocketOptions): QuerySocket {
   else socket.bind({ address: source.address, port: source.port, exclusive: !options.shared }, connect);
   socket.unref();
   return {
-    send(query, id = idOf(query)) {
+    send(query, id = readId(query)) {
       const packet = Uint8Array.from(query);
       packet[0] = id >> 8;
       packet[1] = id;
@@ -198,6 +198,6 @@ export function openDatagramSocket(options: QuerySocketOptions): QuerySocket {
   };
 }
 
-function idOf(packet: Uint8Array): number {
+function readId(packet: Uint8Array): number {
   return ((packet[0] ?? 0) << 8) | (packet[1] ?? 0);
 }

@@ -17,7 +17,7 @@ export class SocketReadiness {
   constructor(descriptors: readonly number[]) {
     const memory = new ArrayBuffer(descriptors.length * POLLFD_OCTETS);
     this.#view = new DataView(memory);
-    this.#pointer = this.#libc.addressOf(memory);
+    this.#pointer = this.#libc.toPointer(memory);
     this.#count = descriptors.length;
     for (const [index, fd] of descriptors.entries()) {
       this.#view.setInt32(index * POLLFD_OCTETS, fd, true);

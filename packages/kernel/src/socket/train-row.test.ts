@@ -61,8 +61,8 @@ const batch = new PacketBatch(2 ** 14);
 function receive(fd: number, flags = 0): readonly string[] {
   const count = batch.receive(fd, MSG_DONTWAIT | flags);
   return Array.from({ length: Math.max(0, count) }, (_, index) => {
-    const start = batch.startOf(index);
-    return Buffer.from(batch.octets.subarray(start, start + batch.lengthOf(index))).toString();
+    const start = batch.startAt(index);
+    return Buffer.from(batch.octets.subarray(start, start + batch.lengthAt(index))).toString();
   });
 }
 

@@ -4,7 +4,7 @@
  * The kernel spreads clients over all sockets of a port. A second program that shared the port by accident would take
  * part of the queries, so we first try to bind the port exclusively.
  */
-import { encodeSocketAddress, familyOf, isWildcard, type SocketAddress } from './addresses.ts';
+import { encodeSocketAddress, isWildcard, type SocketAddress, toAddressFamily } from './addresses.ts';
 import {
   type BoundSocket,
   bindDescriptor,
@@ -61,7 +61,7 @@ export function openUdpSocket(endpoint: SocketAddress, waitMilliseconds: number)
   setOption(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_OCTETS);
   setReceiveTimeout(fd, waitMilliseconds);
   if (isWildcard(endpoint.address)) {
-    if (familyOf(endpoint.address) === AF_INET6) setOption(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
+    if (toAddressFamily(endpoint.address) === AF_INET6) setOption(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
     else setOption(fd, IPPROTO_IP, IP_PKTINFO, 1);
   }
   return bindDescriptor(fd, endpoint, 'udp', 'shared');

@@ -248,7 +248,7 @@ export class AliasedResponse {
       const length = octets[at] ?? 0;
       if (length >= POINTER) {
         const pointer = ((length & 0x3f) << 8) | (octets[at + 1] ?? 0);
-        this.#view.setUint16(this.#length, 0xc000 | this.#placeOf(pointer));
+        this.#view.setUint16(this.#length, 0xc000 | this.#relocatePointer(pointer));
         this.#length += 2;
         return at + 2 - from;
       }
@@ -260,7 +260,7 @@ export class AliasedResponse {
   }
 
   /** Where a pointer of the cached answer leads to now. */
-  #placeOf(pointer: number): number {
+  #relocatePointer(pointer: number): number {
     if (pointer < this.#bodyOrigin) return this.#placeInTarget(pointer - HEADER_OCTETS);
     // The records lie behind the alias, all of them as long as they were.
     return pointer - this.#bodyOrigin + this.#origin + this.#aliasLength();

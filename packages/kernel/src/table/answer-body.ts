@@ -94,7 +94,7 @@ function writeBody(
     authorityCount: authorities.length,
     additionalCount: additionals.length,
     bytes: writer.bytesFrom(start),
-    rotation: rotationOf(answers, ends),
+    rotation: findRotation(answers, ends),
   };
   return { body, ttlOffsets };
 }
@@ -104,7 +104,7 @@ function writeBody(
  *
  * @param ends where each record ends in the body
  */
-function rotationOf(answers: readonly ResourceRecord[], ends: readonly number[]): Rotation | undefined {
+function findRotation(answers: readonly ResourceRecord[], ends: readonly number[]): Rotation | undefined {
   const first = answers.findIndex(({ data }) => data.kind !== 'CNAME');
   const head = answers[first];
   if (first < 0 || head === undefined || !isAddress(head)) return undefined;

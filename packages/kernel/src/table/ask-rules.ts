@@ -5,7 +5,13 @@
  */
 import { padded, RULE_FLAG } from './layout.ts';
 import type { TableViews } from './memory.ts';
-import { encodeNameTable, findNameEntry, maxLabelsOf, minLabelsOf, type NameEntry } from './name-table.ts';
+import {
+  encodeNameTable,
+  findNameEntry,
+  type NameEntry,
+  readMaxLabels,
+  readMinLabels,
+} from './name-table.ts';
 import type { QuestionReader } from './question.ts';
 import type { AskRule } from './types.ts';
 
@@ -29,19 +35,22 @@ const MAX_OPTIONS = 4095;
 const ROOT = Uint8Array.of(0);
 
 /**
- * @param hashOf the unsalted hash of a name
+ * @param hashWireName the unsalted hash of a name
  * @returns octets of whole words; empty without rules
  * @throws RangeError for a rule with too many types or options
  */
-export function encodeAskRules(rules: readonly AskRule[], hashOf: (name: Uint8Array) => number): Uint8Array {
+export function encodeAskRules(
+  rules: readonly AskRule[],
+  hashWireName: (name: Uint8Array) => number,
+): Uint8Array {
   if (rules.length === 0) return new Uint8Array(0);
-  return encodeNameTable(groupByName(rules).map(encodeEntry), hashOf);
+  return encodeNameTable(groupByName(rules).map(encodeEntry), hashWireName);
 }
 
 function groupByName(rules: readonly AskRule[]): readonly (readonly AskRule[])[] {
   const groups = new Map<string, AskRule[]>();
   for (const rule of rules) {
-    const key = Buffer.from(nameOf(rule)).toString('latin1');
+    const key = Buffer.from(toRuleName(rule)).toString('latin1');
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [rule]);
     else group.push(rule);
@@ -49,7 +58,7 @@ function groupByName(rules: readonly AskRule[]): readonly (readonly AskRule[])[]
   return [...groups.values()];
 }
 
-const nameOf = ({ name }: AskRule): Uint8Array => (name.kind === 'any' ? ROOT : name.name);
+const toRuleName = ({ name }: AskRule): Uint8Array => (name.kind === 'any' ? ROOT : name.name);
 
 function encodeEntry(rules: readonly AskRule[]): NameEntry {
   const [first] = rules;
@@ -60,7 +69,7 @@ function encodeEntry(rules: readonly AskRule[]): NameEntry {
     content.set(part, at);
     at += part.length;
   }
-  return { name: first === undefined ? ROOT : nameOf(first), tag: rules.length, content };
+  return { name: first === undefined ? ROOT : toRuleName(first), tag: rules.length, content };
 }
 
 function encodeRule({ name, types, ednsOptions, beforeCache, byFamily, ifMissing }: AskRule): Uint8Array {
@@ -84,9 +93,9 @@ function encodeRule({ name, types, ednsOptions, beforeCache, byFamily, ifMissing
 /** @param rules the octet at which the rules of a view begin; @returns bits of `ASKED` */
 export function matchAskRules(views: TableViews, rules: number, question: QuestionReader): number {
   const { labels } = question;
-  const last = Math.min(labels, maxLabelsOf(views, rules));
+  const last = Math.min(labels, readMaxLabels(views, rules));
   let found: number = ASKED.NO;
-  for (let kept = minLabelsOf(views, rules); kept <= last && (found & ASKED.ALWAYS) === 0; kept++) {
+  for (let kept = readMinLabels(views, rules); kept <= last && (found & ASKED.ALWAYS) === 0; kept++) {
     const entry = findNameEntry(views, rules, question, labels - kept);
     if (entry !== 0) found |= matchEntry(views, entry, question, kept === labels);
   }

@@ -14,6 +14,7 @@ import {
   BODY_LENGTH_SHIFT,
   CACHED,
   CACHED_FLAG,
+  encodeShape,
   KIND,
   NO_PUBLICATION,
   NODE,
@@ -21,7 +22,6 @@ import {
   padded,
   SOURCES,
   STORED_PART,
-  shapeOf,
   ZONE,
   ZONE_FLAG,
 } from './layout.ts';
@@ -93,7 +93,7 @@ export function encodeNode(buffer: BlockBuffer, node: NameNode, publication: num
   buffer.begin(total);
   const { words, octets } = buffer;
   words[NODE.HASH >> 2] = hash;
-  words[NODE.SHAPE >> 2] = shapeOf(node.name.length, KIND.NODE, publication);
+  words[NODE.SHAPE >> 2] = encodeShape(node.name.length, KIND.NODE, publication);
   words[NODE.MEANING >> 2] =
     encodeBelow(node.below) | (OTHER_TYPES_CODE[node.otherTypes] << 8) | (node.outcome << 16);
   words[NODE.SIZE >> 2] = buffer.length;
@@ -176,7 +176,7 @@ function beginCached(
   buffer.begin(bodyStart + content.octets);
   const { words, octets } = buffer;
   words[CACHED.HASH >> 2] = hash;
-  words[CACHED.SHAPE >> 2] = shapeOf(answer.name.length, KIND.CACHED, cache);
+  words[CACHED.SHAPE >> 2] = encodeShape(answer.name.length, KIND.CACHED, cache);
   words[CACHED.QUESTION >> 2] = answer.type | (answer.class << 16);
   words[CACHED.SIZE >> 2] = buffer.length;
   const stored = Math.floor(now / 1000);

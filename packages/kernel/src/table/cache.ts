@@ -12,7 +12,7 @@ import { BlockBuffer, cachedFlags, encodeCached } from './block.ts';
 import { CacheLog } from './cache-log.ts';
 import { decodeCached } from './cached-entry.ts';
 import { finishQuestion, hashName } from './hash.ts';
-import { BODY_RCODE, CACHED, CACHED_FLAG, KIND, padded, shapeOf } from './layout.ts';
+import { BODY_RCODE, CACHED, CACHED_FLAG, encodeShape, KIND, padded } from './layout.ts';
 import type { TableViews, WriterMemory } from './memory.ts';
 import { CACHED_KEY_FLAGS } from './question.ts';
 import type { Slots } from './slots.ts';
@@ -50,7 +50,7 @@ const MAX_EVICTIONS = 64;
 export interface CacheParts {
   readonly memory: WriterMemory;
   readonly slots: Slots;
-  readonly views: Pick<ViewRecords, 'cacheOf' | 'withCache'>;
+  readonly views: Pick<ViewRecords, 'getCache' | 'withCache'>;
   /** The keys of the hash. */
   readonly keys: Int32Array;
 }
@@ -104,7 +104,7 @@ export class AnswerCache {
 
   /** @param now milliseconds of the monotonic clock that all threads share */
   put(answer: CachedAnswer, now: number, view: ViewId): boolean {
-    const key = this.#keyOf(answer, view);
+    const key = this.#computeKey(answer, view);
     encodeCached(this.#buffer, answer, { hash: key.hash, cache: key.cache, now });
     return this.#store();
   }
@@ -124,7 +124,7 @@ export class AnswerCache {
     this.#buffer.begin(length);
     const { words } = this.#buffer;
     for (let word = 0; word < length >> 2; word++) words[word] = memory[start + word] ?? 0;
-    const { number } = this.#parts.views.cacheOf(view);
+    const { number } = this.#parts.views.getCache(view);
     return (words[CACHED.SHAPE >> 2] ?? 0) >>> 16 === number && this.#store(until);
   }
 
@@ -141,12 +141,12 @@ export class AnswerCache {
 
   /** The entry for a question, expired or not; undefined for a derived answer. */
   read(question: CachedQuestion, view: ViewId): CachedEntry | undefined {
-    const slot = this.#findSlot(question, this.#keyOf(question, view));
+    const slot = this.#findSlot(question, this.#computeKey(question, view));
     return slot < 0 ? undefined : this.#decode(this.#slots.blockAt(slot), this.#slots.hasRecency(slot));
   }
 
   drop(question: CachedQuestion, view: ViewId): boolean {
-    const slot = this.#findSlot(question, this.#keyOf(question, view));
+    const slot = this.#findSlot(question, this.#computeKey(question, view));
     if (slot >= 0) this.#remove(this.#slots.blockAt(slot));
     return slot >= 0;
   }
@@ -154,18 +154,18 @@ export class AnswerCache {
   /** The same for an entry that still is where it was stored. */
   dropAt(place: number, hash: number, view: ViewId): boolean {
     const slot = this.#slots.find(hash, (candidate) => candidate === place);
-    const { number } = this.#parts.views.cacheOf(view);
+    const { number } = this.#parts.views.getCache(view);
     const isOfView = slot >= 0 && (this.#views.words[(place + CACHED.SHAPE) >> 2] ?? 0) >>> 16 === number;
     if (isOfView) this.#drop(slot, place);
     return isOfView;
   }
 
-  #keyOf({ name, type, class: dnsClass, ...question }: CachedQuestion, view: ViewId): CacheKey {
-    const { salt, number: cache } = this.#parts.views.cacheOf(view);
+  #computeKey({ name, type, class: dnsClass, ...question }: CachedQuestion, view: ViewId): CacheKey {
+    const { salt, number: cache } = this.#parts.views.getCache(view);
     const flags = cachedFlags(question);
     const { keys } = this.#parts;
     const hash = finishQuestion(hashName(name, keys) ^ salt, keys, type, dnsClass, flags);
-    return { hash, shape: shapeOf(name.length, KIND.CACHED, cache), flags, cache };
+    return { hash, shape: encodeShape(name.length, KIND.CACHED, cache), flags, cache };
   }
 
   /** @returns undefined for entries of the chain, and for answers of a view that is removed or has a new cache */
@@ -185,12 +185,12 @@ export class AnswerCache {
     isUsed: boolean,
   ): { found: CachedEntry[]; next: number } {
     const { words } = this.#views;
-    const { number } = this.#parts.views.cacheOf(view);
+    const { number } = this.#parts.views.getCache(view);
     const found: CachedEntry[] = [];
     const next = this.#log.visit(from, max, (block) => {
       if ((words[(block + CACHED.SHAPE) >> 2] ?? 0) >>> 16 !== number) return;
       if (!isDue(words[(block + CACHED.STORED) >> 2] ?? 0, words[(block + CACHED.EXPIRES) >> 2] ?? 0)) return;
-      const slot = this.#slotOf(block);
+      const slot = this.#findBlockSlot(block);
       const entry =
         slot >= 0 && this.#slots.hasRecency(slot) === isUsed ? this.#decode(block, isUsed) : undefined;
       if (entry !== undefined) found.push(entry);
@@ -202,7 +202,7 @@ export class AnswerCache {
   *entries(): Generator<CachedEntry> {
     for (const block of this.#slots.blocks()) {
       if (!this.#isCached(block)) continue;
-      const slot = this.#slotOf(block);
+      const slot = this.#findBlockSlot(block);
       const entry = slot < 0 ? undefined : this.#decode(block, this.#slots.hasRecency(slot));
       if (entry !== undefined) yield entry;
     }
@@ -271,7 +271,7 @@ export class AnswerCache {
     if (slot >= 0 && this.#isOther(this.#slots.blockAt(slot), until)) return false;
     this.#noteLast(block, hash, slot);
     if (slot >= 0) {
-      this.#cachedOctets -= this.#sizeOf(this.#slots.blockAt(slot));
+      this.#cachedOctets -= this.#readSize(this.#slots.blockAt(slot));
       this.#slots.replace(slot, block);
       // The mark belongs to the old entry: the new one starts unused.
       this.#slots.takeRecency(slot);
@@ -297,12 +297,12 @@ export class AnswerCache {
   #passOldest(turn: number): void {
     const block = this.#log.oldest();
     if (block === 0) return;
-    const slot = this.#slotOf(block);
+    const slot = this.#findBlockSlot(block);
     if (
       slot >= 0 &&
       !(this.#slots.takeRecency(slot) && turn < MAX_EVICTIONS / 2 && this.#moveToHead(slot, block))
     )
-      this.#evict(slot, this.#sizeOf(block));
+      this.#evict(slot, this.#readSize(block));
     this.#log.passOldest();
   }
 
@@ -319,23 +319,23 @@ export class AnswerCache {
   }
 
   #moveToHead(slot: number, block: number): boolean {
-    const target = this.#log.append(this.#views.octets.subarray(block, block + this.#sizeOf(block)));
+    const target = this.#log.append(this.#views.octets.subarray(block, block + this.#readSize(block)));
     if (target !== 0) this.#slots.replace(slot, target);
     return target !== 0;
   }
 
   #remove(block: number): void {
-    const slot = this.#slotOf(block);
+    const slot = this.#findBlockSlot(block);
     if (slot >= 0) this.#drop(slot, block);
   }
 
   #drop(slot: number, block: number): void {
     this.#slots.remove(slot);
     this.#cached--;
-    this.#cachedOctets -= this.#sizeOf(block);
+    this.#cachedOctets -= this.#readSize(block);
   }
 
-  #sizeOf(block: number): number {
+  #readSize(block: number): number {
     return this.#views.words[(block + CACHED.SIZE) >> 2] ?? 0;
   }
 
@@ -348,7 +348,7 @@ export class AnswerCache {
     return true;
   }
 
-  #slotOf(block: number): number {
+  #findBlockSlot(block: number): number {
     return this.#slots.find(this.#views.atoms[block >> 2] ?? 0, (candidate) => candidate === block);
   }
 

@@ -9,12 +9,12 @@ import { TableWriter } from './writer.ts';
 
 const TRUNCATED = 0x0200;
 
-function memoryOf(readers: number): SharedArrayBuffer {
+function makeTableMemory(readers: number): SharedArrayBuffer {
   return new TableWriter({ readers, reservation: 2 ** 20, cacheEntries: 0 }).memory;
 }
 
 /** The word at which a reader's counters of an outcome begin. */
-function pageOf(memory: SharedArrayBuffer, reader: number, outcome: number): number {
+function findCounterPage(memory: SharedArrayBuffer, reader: number, outcome: number): number {
   const words = new Uint32Array(memory);
   const directory = ((words[HEADER.COUNTERS] ?? 0) << UNIT_SHIFT) >> 2;
   return (((words[directory + outcome] ?? 0) << UNIT_SHIFT) >> 2) + reader * COUNTERS.WORDS;
@@ -22,7 +22,7 @@ function pageOf(memory: SharedArrayBuffer, reader: number, outcome: number): num
 
 describe('counters', () => {
   it('sum all readers by type and rcode and by outcome', () => {
-    const memory = memoryOf(2);
+    const memory = makeTableMemory(2);
     const readers = [0, 1].map((reader) => new Counters(memory, reader));
     for (const reader of readers) {
       reader.count(TYPE.A, 0x8580, 7, 100);
@@ -45,7 +45,7 @@ describe('counters', () => {
   });
 
   it('keep questions for PTR apart, and truncated answers', () => {
-    const memory = memoryOf(1);
+    const memory = makeTableMemory(1);
     const counters = new Counters(memory, 0);
     counters.count(TYPE.PTR, 0x8183, 8, 80);
     counters.count(TYPE.A, 0x8580 | TRUNCATED, 8, 512);
@@ -62,12 +62,12 @@ describe('counters', () => {
   });
 
   it('count on past the wrap of a word', () => {
-    const memory = memoryOf(1);
+    const memory = makeTableMemory(1);
     const words = new Uint32Array(memory);
     const sums = new CounterSums(memory, 1);
     const counters = new Counters(memory, 0);
     counters.count(TYPE.A, 0, 0, 100);
-    words[pageOf(memory, 0, 0) + COUNTERS.ANSWERS] = 0xffffffff;
+    words[findCounterPage(memory, 0, 0) + COUNTERS.ANSWERS] = 0xffffffff;
     sums.read();
     counters.count(TYPE.A, 0, 0, 100);
     counters.count(TYPE.A, 0, 0, 100);
@@ -75,7 +75,7 @@ describe('counters', () => {
   });
 
   it('stay within the words of their reader', () => {
-    const memory = memoryOf(3);
+    const memory = makeTableMemory(3);
     const before = new Uint32Array(memory).slice();
     const counters = new Counters(memory, 1);
     counters.beginBatch();
@@ -86,7 +86,7 @@ describe('counters', () => {
     }
     counters.endBatch(20_000);
     const words = new Uint32Array(memory);
-    const pages = [0, 15].map((outcome) => pageOf(memory, 1, outcome));
+    const pages = [0, 15].map((outcome) => findCounterPage(memory, 1, outcome));
     const isOurs = (word: number) => pages.some((page) => word >= page && word < page + COUNTERS.WORDS);
     const strange = [...words.keys()].filter((word) => words[word] !== before[word] && !isOurs(word));
     expect(strange).toEqual([]);
@@ -96,7 +96,7 @@ describe('counters', () => {
 
 describe('batches', () => {
   it('tell of each answer how long it took', () => {
-    const memory = memoryOf(1);
+    const memory = makeTableMemory(1);
     const counters = new Counters(memory, 0);
     const batch = (answers: number, milliseconds: number) => {
       counters.beginBatch();
@@ -113,7 +113,7 @@ describe('batches', () => {
   });
 
   it('believe no clock that was set', () => {
-    const memory = memoryOf(1);
+    const memory = makeTableMemory(1);
     const counters = new Counters(memory, 0);
     for (const milliseconds of [-5000, 3_600_000]) {
       counters.beginBatch();
@@ -137,7 +137,7 @@ it('agree with what was counted, whatever it was', () => {
   const batch = fc.record({ answers: fc.array(answer, { maxLength: 64 }), milliseconds: fc.nat(12_000) });
   fc.assert(
     fc.property(fc.array(batch, { maxLength: 20 }), (batches) => {
-      const memory = memoryOf(2);
+      const memory = makeTableMemory(2);
       const readers = [new Counters(memory, 0), new Counters(memory, 1)];
       const sums = new CounterSums(memory, 2);
       for (const [index, { answers, milliseconds }] of batches.entries()) {

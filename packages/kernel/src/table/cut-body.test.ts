@@ -14,7 +14,7 @@ import { cutBody } from './cut-body.ts';
 const NAME = parseName('many.example.test.');
 const QUESTION = { name: NAME, type: TYPE.A, class: CLASS.IN };
 
-function wireNameOf(name: typeof NAME): WireName {
+function toWireName(name: typeof NAME): WireName {
   const octets = new Uint8Array(256);
   return octets.slice(0, writeName(name, octets, 0)) as WireName;
 }
@@ -33,7 +33,7 @@ const target = (index: number): ResourceRecord => ({
 });
 
 /** Header and question. */
-const OVERHEAD = 12 + wireNameOf(NAME).length + 4;
+const OVERHEAD = 12 + toWireName(NAME).length + 4;
 
 function encode(
   records: Pick<Message, 'answers' | 'authorities' | 'additionals'>,
@@ -73,7 +73,7 @@ it('a response from the cut answer is the one from the whole answer', () => {
       );
       if (written === undefined) throw new Error('too large');
       const { body, isCut } = cutBody(written.body, limit - OVERHEAD, undefined);
-      const question = { ...QUESTION, name: wireNameOf(NAME), dnssecOk: false, checkingDisabled: false };
+      const question = { ...QUESTION, name: toWireName(NAME), dnssecOk: false, checkingDisabled: false };
       const from = (of: typeof body, truncated: boolean) =>
         encode(replyFromBody(question, of, 0), limit, truncated);
       expect(from(body, isCut)).toEqual(from(written.body, false));
@@ -91,7 +91,7 @@ it('a rotating set starts where it is asked to', () => {
     { rcode: 0, authoritative: false, ...records },
   );
   if (written === undefined) throw new Error('too large');
-  const question = { ...QUESTION, name: wireNameOf(NAME), dnssecOk: false, checkingDisabled: false };
+  const question = { ...QUESTION, name: toWireName(NAME), dnssecOk: false, checkingDisabled: false };
   for (const start of [0, 1, 499]) {
     const { body, isCut } = cutBody(written.body, 512, () => start);
     expect(isCut).toBe(true);

@@ -67,7 +67,7 @@ class Interleaving {
   begin(used: readonly number[]): void {
     const publications = used.flatMap((source) => this.#publications[source - 1] ?? []);
     this.#running.push({
-      sources: this.#table.sourcesOf(publications),
+      sources: this.#table.readAnswerSources(publications),
       used: [0, ...used],
       versions: [...this.#versions],
     });
@@ -100,7 +100,7 @@ class Interleaving {
       stored !== undefined &&
       this.#now < this.#storedAt + LIFETIME * 1000 &&
       JSON.stringify(stored.sources) ===
-        JSON.stringify(this.#table.sourcesOf(stored.sources.publications.map(({ id }) => id)));
+        JSON.stringify(this.#table.readAnswerSources(stored.sources.publications.map(({ id }) => id)));
     expect(said !== undefined).toBe(isCurrent);
     if (said === undefined || stored === undefined) return;
     const versions = said.split('.').slice(1).map(Number);
@@ -138,7 +138,7 @@ describe('derived answers', () => {
     const publication = table.definePublication();
     const answer = {
       ...cachedAddress('x.test', '192.0.2.1', LIFETIME),
-      sources: table.sourcesOf([publication]),
+      sources: table.readAnswerSources([publication]),
     };
     table.cache(answer, START);
     // A resolver finds no entry to refetch or to serve stale.

@@ -59,22 +59,22 @@ export class Directory {
   /** The octet of a number's block; 0 if unused. */
   get(number: number): number {
     if (number >= this.#capacity) return 0;
-    return (this.#views.atoms[this.#wordOf(number)] ?? 0) << UNIT_SHIFT;
+    return (this.#views.atoms[this.#locateWord(number)] ?? 0) << UNIT_SHIFT;
   }
 
   /** @throws TableFullError and leaves the directory as it was */
   set(number: number, block: number): void {
     if (number >= this.#capacity) this.#grow(2 ** Math.ceil(Math.log2(number + 1)));
-    Atomics.store(this.#views.atoms, this.#wordOf(number), block >> UNIT_SHIFT);
+    Atomics.store(this.#views.atoms, this.#locateWord(number), block >> UNIT_SHIFT);
   }
 
   /** Frees a number. Call it only once readers cannot meet the number any more. */
   release(number: number): void {
-    Atomics.store(this.#views.atoms, this.#wordOf(number), 0);
+    Atomics.store(this.#views.atoms, this.#locateWord(number), 0);
     this.#free.push(number);
   }
 
-  #wordOf(number: number): number {
+  #locateWord(number: number): number {
     return (((this.#views.atoms[this.#word] ?? 0) << UNIT_SHIFT) >> 2) + number;
   }
 

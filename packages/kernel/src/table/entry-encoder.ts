@@ -10,10 +10,10 @@ import {
   BODY_LENGTH_SHIFT,
   CACHED,
   CACHED_FLAG,
+  encodeShape,
   HEADER,
   KIND,
   padded,
-  shapeOf,
   UNIT_SHIFT,
   VIEW,
 } from './layout.ts';
@@ -109,7 +109,7 @@ export class EntryEncoder {
     const cache = (atoms[record + (VIEW.CACHE >> 2)] ?? 0) & 0xffff;
     const nameHash = this.#hashName(nameLength) ^ salt;
     words[CACHED.HASH >> 2] = finishQuestion(nameHash, this.#keys, type, dnsClass, flags);
-    words[CACHED.SHAPE >> 2] = shapeOf(nameLength, KIND.CACHED, cache);
+    words[CACHED.SHAPE >> 2] = encodeShape(nameLength, KIND.CACHED, cache);
     words[CACHED.QUESTION >> 2] = type | (dnsClass << 16);
     words[CACHED.SIZE >> 2] = size;
     words[CACHED.STORED >> 2] = now;

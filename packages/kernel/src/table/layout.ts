@@ -163,7 +163,7 @@ export const COUNTERS = {
 export const ARENA_START = 4096;
 
 /** The word of a reader's epoch. */
-export const epochOf = (reader: number): number => HEADER.EPOCHS + reader * EPOCH_STRIDE;
+export const locateEpoch = (reader: number): number => HEADER.EPOCHS + reader * EPOCH_STRIDE;
 
 /** The maximum TTL (RFC 2181 section 8), used for "unbounded". */
 export const MAX_TTL = 2 ** 31 - 1;
@@ -185,7 +185,7 @@ export const BELOW_ASK_ANY = 255;
 export const OTHER_TYPES = { NODATA: 0, ASK: 1, NEXT: 2 } as const;
 
 /** The second word of an entry, unique per owner of a name: a publication, or the cache of a view. */
-export const shapeOf = (nameLength: number, kind: number, owner: number): number =>
+export const encodeShape = (nameLength: number, kind: number, owner: number): number =>
   nameLength | (kind << 8) | (owner << 16);
 
 export const NODE = { HASH: 0, SHAPE: 4, MEANING: 8, SIZE: 12, ZONE: 16, TYPES: 20 } as const;

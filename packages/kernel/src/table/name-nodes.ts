@@ -7,7 +7,7 @@ import { TableFullError } from './arena.ts';
 import { BlockBuffer, encodeNode } from './block.ts';
 import type { AnswerCache } from './cache.ts';
 import { countLabels, finishHash, hashName } from './hash.ts';
-import { KIND, NODE, shapeOf, UNIT_SHIFT } from './layout.ts';
+import { encodeShape, KIND, NODE, UNIT_SHIFT } from './layout.ts';
 import type { TableViews, WriterMemory } from './memory.ts';
 import type { Publications } from './publications.ts';
 import type { Slots } from './slots.ts';
@@ -50,7 +50,7 @@ export class NameNodes {
     encodeNode(this.#buffer, node, publication, hash);
     const slot = this.#findSlot(node.name, publication, hash);
     const standing = slot < 0 ? 0 : this.#slots.blockAt(slot);
-    if (slot >= 0 && memory.holds(standing, this.#buffer)) return refOf(standing);
+    if (slot >= 0 && memory.holds(standing, this.#buffer)) return toNodeRef(standing);
     publications.beforeNode(publication, countLabels(node.name), node.below);
     const block = memory.copy(this.#buffer);
     this.octets += this.#buffer.length;
@@ -59,22 +59,22 @@ export class NameNodes {
       this.#slots.replace(slot, block);
       this.#forget(standing);
     }
-    return refOf(block);
+    return toNodeRef(block);
   }
 
   /** @returns whether it existed */
   remove(name: WireName, zone: ZoneId | undefined): boolean {
-    const slot = this.#slotOf(name, zone);
+    const slot = this.#findSlotInZone(name, zone);
     if (slot >= 0) this.#removeAt(slot);
     return slot >= 0;
   }
 
   find(name: WireName, zone: ZoneId | undefined): NodeRef | undefined {
-    const slot = this.#slotOf(name, zone);
-    return slot < 0 ? undefined : refOf(this.#slots.blockAt(slot));
+    const slot = this.#findSlotInZone(name, zone);
+    return slot < 0 ? undefined : toNodeRef(this.#slots.blockAt(slot));
   }
 
-  nameOf(ref: NodeRef): WireName {
+  readNodeName(ref: NodeRef): WireName {
     const block = ref << UNIT_SHIFT;
     const start = block + this.#nameOffset(block);
     const length = (this.#views.words[(block + NODE.SHAPE) >> 2] ?? 0) & 0xff;
@@ -95,10 +95,10 @@ export class NameNodes {
 
   #hashIn(publication: PublicationId, name: Uint8Array): number {
     const { publications, keys } = this.#parts;
-    return finishHash(hashName(name, keys) ^ publications.saltOf(publication));
+    return finishHash(hashName(name, keys) ^ publications.getSalt(publication));
   }
 
-  #slotOf(name: WireName, zone: ZoneId | undefined): number {
+  #findSlotInZone(name: WireName, zone: ZoneId | undefined): number {
     const publication = zone === undefined ? DEFAULT_PUBLICATION : this.#parts.publications.ofZone(zone);
     return this.#findSlot(name, publication, this.#hashIn(publication, name));
   }
@@ -129,7 +129,7 @@ export class NameNodes {
   }
 
   #findSlot(name: WireName, publication: PublicationId, hash: number): number {
-    const shape = shapeOf(name.length, KIND.NODE, publication);
+    const shape = encodeShape(name.length, KIND.NODE, publication);
     return this.#slots.find(
       hash,
       (block) => this.#views.atoms[(block + NODE.SHAPE) >> 2] === shape && this.#hasName(block, name),
@@ -155,7 +155,7 @@ export class NameNodes {
   }
 }
 
-function refOf(block: number): NodeRef {
+function toNodeRef(block: number): NodeRef {
   // References are made only here.
   return (block >> UNIT_SHIFT) as NodeRef;
 }

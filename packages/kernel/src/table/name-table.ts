@@ -19,22 +19,22 @@ export interface NameEntry {
 
 /**
  * @param entries at least one; no two have the same name
- * @param hashOf the unsalted hash of a name
+ * @param hashWireName the unsalted hash of a name
  * @returns octets of whole words
  */
 export function encodeNameTable(
   entries: readonly NameEntry[],
-  hashOf: (name: Uint8Array) => number,
+  hashWireName: (name: Uint8Array) => number,
 ): Uint8Array {
   const log2 = Math.ceil(Math.log2(entries.length * 2));
   const start = NAME_TABLE.SLOTS + 8 * 2 ** log2;
-  const total = entries.reduce((sum, entry) => sum + lengthOf(entry), start);
+  const total = entries.reduce((sum, entry) => sum + computeEntrySize(entry), start);
   const block = new Uint8Array(total);
   const words = new Int32Array(block.buffer);
   words[NAME_TABLE.SHAPE >> 2] = log2 | (boundLabels(entries) << 8);
   let at = start;
   for (const entry of entries) {
-    const hash = finishHash(hashOf(entry.name));
+    const hash = finishHash(hashWireName(entry.name));
     let slot = hash & (2 ** log2 - 1);
     while (words[(NAME_TABLE.SLOTS >> 2) + slot * 2 + 1] !== 0) slot = (slot + 1) & (2 ** log2 - 1);
     words[(NAME_TABLE.SLOTS >> 2) + slot * 2] = hash;
@@ -42,12 +42,12 @@ export function encodeNameTable(
     words[at >> 2] = entry.name.length | (entry.tag << 8);
     block.set(entry.name, at + 4);
     block.set(entry.content, at + 4 + padded(entry.name.length));
-    at += lengthOf(entry);
+    at += computeEntrySize(entry);
   }
   return block;
 }
 
-const lengthOf = ({ name, content }: NameEntry): number => 4 + padded(name.length) + content.length;
+const computeEntrySize = ({ name, content }: NameEntry): number => 4 + padded(name.length) + content.length;
 
 /** The minimum of labels, and the maximum << 8. */
 function boundLabels(entries: readonly NameEntry[]): number {
@@ -62,9 +62,9 @@ function boundLabels(entries: readonly NameEntry[]): number {
 }
 
 /** The smallest number of labels in a table. @param table its first octet */
-export const minLabelsOf = ({ words }: TableViews, table: number): number =>
+export const readMinLabels = ({ words }: TableViews, table: number): number =>
   ((words[(table + NAME_TABLE.SHAPE) >> 2] ?? 0) >>> 8) & 0xff;
-export const maxLabelsOf = ({ words }: TableViews, table: number): number =>
+export const readMaxLabels = ({ words }: TableViews, table: number): number =>
   ((words[(table + NAME_TABLE.SHAPE) >> 2] ?? 0) >>> 16) & 0xff;
 
 /**

@@ -7,7 +7,7 @@ import { TableWriter } from './writer.ts';
 const NOW = 1_800_000_000_000;
 
 /** A node that leaves all types but A open (with or without an address), and a cached answer for the same name. */
-function readerOf(cachesOpenTypes: boolean, hasAddress: boolean): TableReader {
+function makeReader(cachesOpenTypes: boolean, hasAddress: boolean): TableReader {
   const table = new TableWriter({ reservation: 2 ** 26, readers: 1 });
   const zone = table.defineZone({ ...settings('.'), cachesOpenTypes });
   const open = {
@@ -29,14 +29,14 @@ function tell(reader: TableReader): string | number {
 
 describe('types that a node leaves open', () => {
   it('are told from the cache where the zone allows it', () => {
-    expect(tell(readerOf(true, false))).toBe('192.0.2.9');
+    expect(tell(makeReader(true, false))).toBe('192.0.2.9');
   });
 
   it('are asked of the chain where it does not', () => {
-    expect(tell(readerOf(false, false))).toBe(VERDICT.ASK);
+    expect(tell(makeReader(false, false))).toBe(VERDICT.ASK);
   });
 
   it('are never those that the node has', () => {
-    expect(tell(readerOf(true, true))).toBe('10.0.0.1');
+    expect(tell(makeReader(true, true))).toBe('10.0.0.1');
   });
 });

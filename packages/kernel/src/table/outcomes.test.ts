@@ -6,13 +6,13 @@ import { VIEW_PATHS } from './types.ts';
 it('names have one outcome each, as far as every table has counters', () => {
   // Of its own: the names of the process are few, and other tests run in it.
   const names = new OutcomeNames();
-  const one = names.outcomeOf('one');
-  const other = names.outcomeOf('other');
+  const one = names.assignOutcome('one');
+  const other = names.assignOutcome('other');
   expect(new Set([NO_OUTCOME, one, other]).size).toBe(3);
-  expect(names.outcomeOf('one')).toBe(one);
+  expect(names.assignOutcome('one')).toBe(one);
   const takeAll = () => {
     for (let more = 0; more < FIRST_OUTCOMES; more++)
-      expect(names.outcomeOf(`more ${more}`)).toBeLessThan(FIRST_OUTCOMES);
+      expect(names.assignOutcome(`more ${more}`)).toBeLessThan(FIRST_OUTCOMES);
   };
   expect(takeAll).toThrow('more outcomes than a table has counters for: more');
 });

@@ -15,7 +15,7 @@ export class OutcomeNames {
   readonly #named = new Map<string, number>();
 
   /** The outcome of a name, always the same. @throws RangeError when there are no more */
-  outcomeOf(name: string): number {
+  assignOutcome(name: string): number {
     const known = this.#named.get(name);
     if (known !== undefined) return known;
     const outcome = NO_OUTCOME + 1 + this.#named.size;
@@ -31,24 +31,24 @@ const ofProcess = new OutcomeNames();
 
 /** The outcome of a name, the same for the life of the process. @throws RangeError when there are no more */
 export function nameOutcome(name: string): number {
-  return ofProcess.outcomeOf(name);
+  return ofProcess.assignOutcome(name);
 }
 
 /** The outcomes of several names. */
 export function nameOutcomes<Name extends string>(...names: readonly Name[]): Readonly<Record<Name, number>> {
-  return recordOf(names, nameOutcome);
+  return mapNames(names, nameOutcome);
 }
 
 /** The numbers of kinds of entries within a range. */
 export function numberEntries<Kind extends string>(
   ...kinds: readonly Kind[]
 ): Readonly<Record<Kind, number>> {
-  return recordOf(kinds, (kind) => kinds.indexOf(kind));
+  return mapNames(kinds, (kind) => kinds.indexOf(kind));
 }
 
-function recordOf<Name extends string>(names: readonly Name[], numberOf: (name: Name) => number) {
+function mapNames<Name extends string>(names: readonly Name[], toNumber: (name: Name) => number) {
   // The entries are exactly the names.
-  return Object.fromEntries(names.map((name) => [name, numberOf(name)])) as Record<Name, number>;
+  return Object.fromEntries(names.map((name) => [name, toNumber(name)])) as Record<Name, number>;
 }
 
 /** The outcomes after all named ones, assigned to views in order. */

@@ -25,7 +25,7 @@ export class Publications {
   readonly #zones: Directory;
   readonly #publications = new Map<PublicationId, Publication>();
   readonly #lastEpochs = new Map<PublicationId, number>();
-  readonly #publicationOf = new Map<ZoneId, PublicationId>();
+  readonly #publicationByZone = new Map<ZoneId, PublicationId>();
   readonly #drawSalt: () => number;
 
   /** @param drawSalt returns a random number of 32 bits, a different one for each publication */
@@ -66,7 +66,7 @@ export class Publications {
   drop(id: PublicationId): void {
     const publication = this.#get(id);
     for (const zone of publication.zones.keys()) this.removeZone(zone);
-    this.#lastEpochs.set(id, this.epochOf(id));
+    this.#lastEpochs.set(id, this.readEpoch(id));
     this.#publications.delete(id);
     const { arena, reclaimer, views } = this.#memory;
     const scope = (views.words[(publication.record + PUBLICATION.SCOPE) >> 2] ?? 0) << UNIT_SHIFT;
@@ -84,7 +84,7 @@ export class Publications {
     // Zone ids are made only here.
     const id = this.#zones.add(block) as ZoneId;
     zones.set(id, settings);
-    this.#publicationOf.set(id, publication);
+    this.#publicationByZone.set(id, publication);
     this.#renewScope(this.#get(publication));
     return id;
   }
@@ -103,7 +103,7 @@ export class Publications {
   removeZone(id: ZoneId): void {
     const publication = this.#get(this.ofZone(id));
     publication.zones.delete(id);
-    this.#publicationOf.delete(id);
+    this.#publicationByZone.delete(id);
     const old = this.#zones.get(id);
     this.#retireSettings(old);
     this.#memory.reclaimer.retire(() => this.#zones.release(id));
@@ -112,13 +112,13 @@ export class Publications {
 
   /** @throws RangeError when there is no such zone */
   ofZone(id: ZoneId): PublicationId {
-    const publication = this.#publicationOf.get(id);
+    const publication = this.#publicationByZone.get(id);
     if (publication === undefined) throw new RangeError(`no such zone: ${id}`);
     return publication;
   }
 
   /** A number that rises with each change of the publication. */
-  epochOf(id: PublicationId): number {
+  readEpoch(id: PublicationId): number {
     return this.#word(this.#get(id), PUBLICATION.EPOCH);
   }
 
@@ -138,12 +138,12 @@ export class Publications {
     if (place === 0 && had) this.countNodes(id, -1);
   }
 
-  saltOf(id: PublicationId): number {
+  getSalt(id: PublicationId): number {
     return this.#get(id).salt;
   }
 
   /** The octet of a publication's record. @throws RangeError if it does not exist */
-  recordOf(id: PublicationId): number {
+  getRecordOffset(id: PublicationId): number {
     return this.#get(id).record;
   }
 

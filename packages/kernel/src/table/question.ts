@@ -12,8 +12,8 @@ import {
   isDnssecOk,
   OPT_OCTETS,
   QueryRecords,
-  udpSizeOf,
-  versionOf,
+  readEdnsVersion,
+  readUdpSize,
 } from '@portolan/dns/query-records.ts';
 import { TYPE, type WireName } from '@portolan/dns/types.ts';
 import { addWord, finishQuestion, foldWord, HASH_KEYS, joinSums, KEYS_PER_WORD } from './hash.ts';
@@ -234,8 +234,8 @@ export class QuestionReader {
     this.hasOpt = true;
     this.optionsStart = opt + OPT_OCTETS;
     this.optionsEnd = opt + OPT_OCTETS + (((packet[opt + 9] ?? 0) << 8) | (packet[opt + 10] ?? 0));
-    this.udpSize = udpSizeOf(packet, opt);
+    this.udpSize = readUdpSize(packet, opt);
     this.dnssecOk = isDnssecOk(packet, opt);
-    return versionOf(packet, opt) === 0 ? PARSED.QUESTION : PARSED.BAD_VERSION;
+    return readEdnsVersion(packet, opt) === 0 ? PARSED.QUESTION : PARSED.BAD_VERSION;
   }
 }

@@ -445,10 +445,10 @@ describe('cached answers', () => {
     };
     table.cache(answer, now, shown);
     expect(table.readCached(answer, shown)?.passedErrors).toEqual(Uint8Array.from(errors));
-    const optionsOf = (found: ReturnType<typeof ask>) =>
+    const listOptions = (found: ReturnType<typeof ask>) =>
       found.additionals?.flatMap((record) => (record.type === 'OPT' ? record.options : []));
     const told = ask('www.example.com', 'A', OPT(1232));
-    expect(optionsOf(told)).toMatchObject([
+    expect(listOptions(told)).toMatchObject([
       { code: 15, data: Buffer.of(0, 3) },
       { code: 15, data: Buffer.from('\0\x09no DS') },
       { code: 15, data: Buffer.of(0, 22) },
@@ -458,7 +458,7 @@ describe('cached answers', () => {
     // There is room for our own, and for the first one.
     const size = reader.answer(packet, 0, length, told.size - 1, 'udp');
     const whole = decode(Buffer.from(packet.subarray(0, size)));
-    expect(optionsOf({ ...told, ...whole })).toHaveLength(2);
+    expect(listOptions({ ...told, ...whole })).toHaveLength(2);
     expect(ask('www.example.com', 'A').additionals).toEqual([]);
   });
 

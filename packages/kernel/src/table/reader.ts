@@ -23,10 +23,11 @@ import { finishHash, HASH_KEYS, hashName } from './hash.ts';
 import {
   CACHED,
   CACHED_FLAG,
+  encodeShape,
   endOfBody,
-  epochOf,
   HEADER,
   KIND,
+  locateEpoch,
   MAX_TTL,
   NO_PUBLICATION,
   NODE,
@@ -34,7 +35,6 @@ import {
   PUBLICATION,
   padded,
   SOURCES,
-  shapeOf,
   UNIT_SHIFT,
   VIEW,
   VIEW_FLAG,
@@ -143,7 +143,7 @@ export class TableReader {
     this.#words = this.#views.words;
     const keys = this.#atoms.slice(HEADER.KEYS, HEADER.KEYS + HASH_KEYS);
     this.#question = new QuestionReader(keys);
-    this.#epoch = epochOf(reader);
+    this.#epoch = locateEpoch(reader);
     this.#udpSize = udpSize;
     this.#maxTtl = this.#views.words[HEADER.MAX_TTL] ?? 0;
     this.#boundsTtls = this.#maxTtl < MAX_TTL;
@@ -162,7 +162,7 @@ export class TableReader {
   }
 
   /** The unsalted hash of a lower-case name in wire form. */
-  hashOf(name: Uint8Array): number {
+  hashWireName(name: Uint8Array): number {
     return hashName(name, this.#atoms.slice(HEADER.KEYS, HEADER.KEYS + HASH_KEYS));
   }
 
@@ -232,7 +232,7 @@ export class TableReader {
       const outcome =
         this.#outcomes === NO_OUTCOME
           ? this.#outcome
-          : this.#outcomes + this.#viewFinder.pathOf(packet, client, transport);
+          : this.#outcomes + this.#viewFinder.toViewPath(packet, client, transport);
       const flags = this.#view.getUint16(start + 2);
       this.#counters.count(type, flags, outcome, answered, length, question.dnssecOk);
     }
@@ -289,7 +289,7 @@ export class TableReader {
       }
       const salt = atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0;
       const id = atoms[publication + (PUBLICATION.ID >> 2)] ?? 0;
-      const node = this.#finder.find(finishHash(hash ^ salt), 0, shapeOf(nameLength, KIND.NODE, id));
+      const node = this.#finder.find(finishHash(hash ^ salt), 0, encodeShape(nameLength, KIND.NODE, id));
       if (node === 0 && !isInScope(atoms, publication, this.#question, index >= decided)) continue;
       const answered =
         node === 0 ? this.#answerMissing(publication, start, max) : this.#answerFromNode(start, max, node);
@@ -405,7 +405,7 @@ export class TableReader {
     return this.#response.writeCode(start, code, this.#offersRecursion);
   }
 
-  #settingsOf(node: number): number {
+  #locateNodeSettings(node: number): number {
     return this.#settingsOfZone((this.#words[(node + NODE.ZONE) >> 2] ?? 0) & 0xffff);
   }
 
@@ -423,7 +423,7 @@ export class TableReader {
     const words = this.#words;
     const { type } = this.#question;
     const meaning = words[(node + NODE.MEANING) >> 2] ?? 0;
-    const settings = this.#settingsOf(node);
+    const settings = this.#locateNodeSettings(node);
     const flags = words[(settings + ZONE.FLAGS) >> 2] ?? 0;
     this.#outcome = meaning >>> 16;
     let entry = (node + NODE.TYPES) >> 2;
@@ -453,9 +453,9 @@ export class TableReader {
     for (let skipped = Math.max(1, question.labels - maxLabels); skipped <= question.labels; skipped++) {
       const length = question.nameLength - (question.labelStarts[skipped] ?? 0);
       const hash = finishHash(question.hashWithout(skipped) ^ salt);
-      const node = this.#finder.find(hash, skipped, shapeOf(length, KIND.NODE, id));
+      const node = this.#finder.find(hash, skipped, encodeShape(length, KIND.NODE, id));
       if (node === 0) continue;
-      const settings = this.#settingsOf(node);
+      const settings = this.#locateNodeSettings(node);
       const flags = words[(settings + ZONE.FLAGS) >> 2] ?? 0;
       const meaning = words[(node + NODE.MEANING) >> 2] ?? 0;
       this.#outcome = meaning >>> 16;
@@ -548,7 +548,7 @@ export class TableReader {
     const entry = this.#finder.find(
       question.hashOfQuestion(salt),
       0,
-      shapeOf(question.nameLength, KIND.CACHED, this.#flags & 0xffff),
+      encodeShape(question.nameLength, KIND.CACHED, this.#flags & 0xffff),
     );
     if (entry === 0) return 0;
     const expires = words[(entry + CACHED.EXPIRES) >> 2] ?? 0;

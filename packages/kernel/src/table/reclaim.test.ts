@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { epochOf } from './layout.ts';
+import { locateEpoch } from './layout.ts';
 import { Reclaimer } from './reclaim.ts';
 
 let atoms: Int32Array;
 let reclaimer: Reclaimer;
 let freed: string[];
 
-const step = (reader: number): number => Atomics.add(atoms, epochOf(reader), 1);
+const step = (reader: number): number => Atomics.add(atoms, locateEpoch(reader), 1);
 const retire = (name: string): void => reclaimer.retire(() => freed.push(name));
 
 beforeEach(() => {

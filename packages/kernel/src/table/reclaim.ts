@@ -5,7 +5,7 @@
  * every reader's epoch was even, or changed, after the retirement: then all readers see only newer data. Two groups are
  * enough: one waits for its readers, the other gathers new retirements.
  */
-import { epochOf } from './layout.ts';
+import { locateEpoch } from './layout.ts';
 
 export class Reclaimer {
   readonly #atoms: Int32Array;
@@ -46,13 +46,13 @@ export class Reclaimer {
 
   /** Makes the epoch of a dead reader even: it reads no memory any more. */
   readerDied(reader: number): void {
-    const epoch = epochOf(reader);
+    const epoch = locateEpoch(reader);
     if (Atomics.load(this.#atoms, epoch) & 1) Atomics.add(this.#atoms, epoch, 1);
   }
 
   #snapshot(): void {
     for (let reader = 0; reader < this.#readers; reader++) {
-      const epoch = Atomics.load(this.#atoms, epochOf(reader));
+      const epoch = Atomics.load(this.#atoms, locateEpoch(reader));
       this.#seen[reader] = epoch & 1 ? epoch : 0;
     }
   }
@@ -61,7 +61,7 @@ export class Reclaimer {
     for (let reader = 0; reader < this.#readers; reader++) {
       const seen = this.#seen[reader] ?? 0;
       if (seen === 0) continue;
-      if (Atomics.load(this.#atoms, epochOf(reader)) === seen) return false;
+      if (Atomics.load(this.#atoms, locateEpoch(reader)) === seen) return false;
       this.#seen[reader] = 0;
     }
     return true;

@@ -6,7 +6,7 @@
  */
 import { TableFullError } from './arena.ts';
 import { addWord, finishHash, hashName, joinSums, KEYS_PER_WORD } from './hash.ts';
-import { padded, shapeOf, UNIT_SHIFT } from './layout.ts';
+import { encodeShape, padded, UNIT_SHIFT } from './layout.ts';
 import type { TableViews, WriterMemory } from './memory.ts';
 import type { Slots } from './slots.ts';
 import type { PublicationId } from './types.ts';
@@ -50,7 +50,7 @@ export class RecordSpace {
    * @returns the octet of the entry, or 0
    */
   find(kind: number, key: Uint8Array, start: number): number {
-    return this.#find(this.hashOf(kind, key), this.#shapeOf(kind, key), key, start);
+    return this.#find(this.hashKey(kind, key), this.#computeShape(kind, key), key, start);
   }
 
   /**
@@ -60,13 +60,13 @@ export class RecordSpace {
    * @throws TableFullError and leaves the table as it was
    */
   add(kind: number, key: Uint8Array, start: number): number {
-    return this.#insert(this.hashOf(kind, key), this.#shapeOf(kind, key), key, start);
+    return this.#insert(this.hashKey(kind, key), this.#computeShape(kind, key), key, start);
   }
 
   /** The entry of a key, which is added if there is none. @throws TableFullError and leaves the table as it was */
   obtain(kind: number, key: Uint8Array, start: number): number {
-    const hash = this.hashOf(kind, key);
-    const shape = this.#shapeOf(kind, key);
+    const hash = this.hashKey(kind, key);
+    const shape = this.#computeShape(kind, key);
     const known = this.#find(hash, shape, key, start);
     return known === 0 ? this.#insert(hash, shape, key, start) : known;
   }
@@ -157,8 +157,8 @@ export class RecordSpace {
     const key = block + start;
     atoms[block >> 2] = isHashed
       ? finishHash(joinSums(one, other) ^ salt ^ kind)
-      : this.hashOf(kind, octets.subarray(key, key + length));
-    atoms[(block + ENTRY.SHAPE) >> 2] = shapeOf(length & 0xff, kind, publication);
+      : this.hashKey(kind, octets.subarray(key, key + length));
+    atoms[(block + ENTRY.SHAPE) >> 2] = encodeShape(length & 0xff, kind, publication);
     atoms[(block + ENTRY.SIZE) >> 2] = size;
     const entry = slots.insertNew(block, start);
     if (entry !== block) return entry;
@@ -191,7 +191,7 @@ export class RecordSpace {
   }
 
   /** The finished hash of a key of a kind. */
-  hashOf(kind: number, key: Uint8Array): number {
+  hashKey(kind: number, key: Uint8Array): number {
     const { keys, salt } = this.#parts;
     if (key.length <= MAX_HASHED) return finishHash(hashName(key, keys) ^ salt ^ kind);
     const rest = finishHash(hashName(key.subarray(MAX_HASHED), keys));
@@ -211,18 +211,18 @@ export class RecordSpace {
     return finishHash(joinSums(one, other) ^ salt);
   }
 
-  #shapeOf(kind: number, key: Uint8Array): number {
-    return shapeOf(key.length & 0xff, kind, this.#parts.publication);
+  #computeShape(kind: number, key: Uint8Array): number {
+    return encodeShape(key.length & 0xff, kind, this.#parts.publication);
   }
 
   #find(hash: number, shape: number, key: Uint8Array, start: number): number {
     const { slots } = this.#parts;
-    let block = slots.nextOf(hash, 0);
-    while (block !== 0 && !this.#isOf(block, shape, key, start)) block = slots.nextOf(hash, block);
+    let block = slots.findNext(hash, 0);
+    while (block !== 0 && !this.#hasKey(block, shape, key, start)) block = slots.findNext(hash, block);
     return block;
   }
 
-  #isOf(block: number, shape: number, key: Uint8Array, start: number): boolean {
+  #hasKey(block: number, shape: number, key: Uint8Array, start: number): boolean {
     const { atoms, octets } = this.views;
     if (atoms[(block + ENTRY.SHAPE) >> 2] !== shape) return false;
     if (atoms[(block + ENTRY.SIZE) >> 2] !== start + padded(key.length)) return false;

@@ -9,7 +9,7 @@ import { SearchListFinder, SearchLists } from './search-lists.ts';
 import { wire } from './testing/table-answers.ts';
 import { TableWriter } from './writer.ts';
 
-const octetsOf = (address: string) => parseAddress(address) ?? new Uint8Array();
+const toAddressOctets = (address: string) => parseAddress(address) ?? new Uint8Array();
 
 function makeLists(reservation = 2 ** 20) {
   const table = new TableWriter({ reservation, cacheOctets: 2 ** 16, readers: 0, seed: 1 });
@@ -26,7 +26,7 @@ function makeLists(reservation = 2 ** 20) {
     return finder.find(record, packet, 16);
   };
   const set = (address: string, ...domains: readonly string[]) =>
-    lists.set(octetsOf(address), domains.length === 0 ? undefined : domains.map(wire));
+    lists.set(toAddressOctets(address), domains.length === 0 ? undefined : domains.map(wire));
   return { table, lists, find, set };
 }
 
@@ -60,19 +60,19 @@ describe('the list of an address', () => {
 
   it('is not known where the table has no room, and known again once it has', () => {
     const { table, lists, find, set } = makeLists(2 ** 18);
-    const addressOf = (number: number) => `10.0.${number >> 8}.${number & 255}`;
+    const toAddress = (number: number) => `10.0.${number >> 8}.${number & 255}`;
     let known = 0;
-    while (set(addressOf(known), `ns-${known}.svc.test`)) known += 1;
+    while (set(toAddress(known), `ns-${known}.svc.test`)) known += 1;
     expect(known).toBeGreaterThan(100);
-    expect(find(addressOf(known))).toBe(0);
+    expect(find(toAddress(known))).toBe(0);
     expect(lists.count).toBe(known);
     // Not the former list.
-    expect(set(addressOf(0), 'another.svc.test')).toBe(false);
-    expect(find(addressOf(0))).toBe(0);
-    for (let number = 1; number < known; number += 1) set(addressOf(number));
+    expect(set(toAddress(0), 'another.svc.test')).toBe(false);
+    expect(find(toAddress(0))).toBe(0);
+    for (let number = 1; number < known; number += 1) set(toAddress(number));
     table.collect();
-    expect(set(addressOf(0), 'another.svc.test')).toBe(true);
-    expect(find(addressOf(0))).not.toBe(0);
+    expect(set(toAddress(0), 'another.svc.test')).toBe(true);
+    expect(find(toAddress(0))).not.toBe(0);
   });
 
   it('goes with all others', () => {

@@ -15,6 +15,7 @@ import { TableFullError } from './arena.ts';
 import { addWord, countLabels, finishHash, HASH_KEYS, joinSums, KEYS_PER_WORD } from './hash.ts';
 import {
   EMPTY,
+  encodeShape,
   HEADER,
   KIND,
   PAGE_SHIFT,
@@ -22,7 +23,6 @@ import {
   PUBLICATION,
   padded,
   REMOVED,
-  shapeOf,
   UNIT_SHIFT,
 } from './layout.ts';
 import type { TableViews } from './memory.ts';
@@ -63,7 +63,7 @@ export class SearchLists {
   constructor(table: TableWriter) {
     this.#table = table;
     this.publication = table.definePublication();
-    this.#space = table.recordsOf(this.publication);
+    this.#space = table.openRecordSpace(this.publication);
   }
 
   /** The number of addresses with a list. */
@@ -110,7 +110,7 @@ export class SearchLists {
     try {
       const shown = entry === 0 ? space.add(KIND.SEARCH_LIST, address, ENTRY_OF_ADDRESS.KEY) : entry;
       this.#entries.add(shown);
-      const before = this.#listOf(shown);
+      const before = this.#findList(shown);
       list.users += 1;
       space.store(shown + ENTRY_OF_ADDRESS.LIST, list.block);
       this.#release(before);
@@ -121,13 +121,13 @@ export class SearchLists {
   }
 
   #remove(entry: number): void {
-    const list = this.#listOf(entry);
+    const list = this.#findList(entry);
     this.#entries.delete(entry);
     this.#space.remove(entry);
     this.#release(list);
   }
 
-  #listOf(entry: number): SharedList | undefined {
+  #findList(entry: number): SharedList | undefined {
     return this.#byBlock.get(this.#space.views.atoms[(entry + ENTRY_OF_ADDRESS.LIST) >> 2] ?? 0);
   }
 
@@ -199,7 +199,7 @@ export class SearchListFinder {
     const length = this.#load(octets, client);
     const atoms = this.#atoms;
     const salt = atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0;
-    const shape = shapeOf(length, KIND.SEARCH_LIST, atoms[publication + (PUBLICATION.ID >> 2)] ?? 0);
+    const shape = encodeShape(length, KIND.SEARCH_LIST, atoms[publication + (PUBLICATION.ID >> 2)] ?? 0);
     const hash = finishHash(this.#hash(length) ^ salt ^ KIND.SEARCH_LIST);
     const index = atoms[HEADER.INDEX] ?? 0;
     const base = (index >>> 5) << (PAGE_SHIFT - 2);

@@ -17,12 +17,12 @@ import {
   BODY_RCODE,
   CACHED,
   CACHED_FLAG,
+  encodeShape,
   HEADER,
   KIND,
   NODE,
   PUBLICATION,
   padded,
-  shapeOf,
   UNIT_SHIFT,
   VIEW,
   VIEW_FLAG,
@@ -231,7 +231,7 @@ export class Search {
       if (composed !== COMPOSED.NEXT) return this.#judgeComposed(composed);
       const salt = atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0;
       const id = atoms[publication + (PUBLICATION.ID >> 2)] ?? 0;
-      const shape = shapeOf(name.nameLength, KIND.NODE, id);
+      const shape = encodeShape(name.nameLength, KIND.NODE, id);
       if (this.#finder.find(finishHash(name.hash ^ salt), 0, shape) !== 0) return JUDGED.ASK;
       if (!isInScope(atoms, publication, name, index >= decided)) continue;
       const missing = this.#judgeMissing(publication);
@@ -260,7 +260,7 @@ export class Search {
 
   /** @param composed of `COMPOSED` */
   #judgeComposed(composed: number): number {
-    const settings = this.#settingsOf(this.#composer.zone);
+    const settings = this.#locateZoneSettings(this.#composer.zone);
     const flags = this.#views.words[(settings + ZONE.FLAGS) >> 2] ?? 0;
     if (composed === COMPOSED.ASK || composed === COMPOSED.HELD || (flags & ZONE_FLAG.KNOWN) === 0)
       return JUDGED.ASK;
@@ -279,10 +279,10 @@ export class Search {
     const salt = atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0;
     const id = atoms[publication + (PUBLICATION.ID >> 2)] ?? 0;
     for (let skipped = Math.max(1, name.labels - maxLabels); skipped <= name.labels; skipped++) {
-      const shape = shapeOf(name.nameLength - (name.labelStarts[skipped] ?? 0), KIND.NODE, id);
+      const shape = encodeShape(name.nameLength - (name.labelStarts[skipped] ?? 0), KIND.NODE, id);
       const node = this.#finder.find(finishHash(name.hashWithout(skipped) ^ salt), skipped, shape);
       if (node === 0) continue;
-      const settings = this.#settingsOf((words[(node + NODE.ZONE) >> 2] ?? 0) & 0xffff);
+      const settings = this.#locateZoneSettings((words[(node + NODE.ZONE) >> 2] ?? 0) & 0xffff);
       const flags = words[(settings + ZONE.FLAGS) >> 2] ?? 0;
       const below = (words[(node + NODE.MEANING) >> 2] ?? 0) & 0xff;
       if ((flags & ZONE_FLAG.KNOWN) === 0 || (flags & ZONE_FLAG.MISSING_ASK) !== 0) return COMPOSED.ASK;
@@ -293,7 +293,7 @@ export class Search {
     return COMPOSED.NEXT;
   }
 
-  #settingsOf(zone: number): number {
+  #locateZoneSettings(zone: number): number {
     const { atoms } = this.#views;
     const directory = (atoms[HEADER.ZONES] ?? 0) << (UNIT_SHIFT - 2);
     return (atoms[directory + zone] ?? 0) << UNIT_SHIFT;
@@ -303,7 +303,7 @@ export class Search {
     const { atoms, octets, words } = this.#views;
     const name = this.#name;
     const salt = atoms[record + (VIEW.SALT >> 2)] ?? 0;
-    const shape = shapeOf(name.nameLength, KIND.CACHED, flags & 0xffff);
+    const shape = encodeShape(name.nameLength, KIND.CACHED, flags & 0xffff);
     const entry = this.#finder.find(name.hashOfQuestion(salt), 0, shape);
     if (entry === 0 || (words[(entry + CACHED.EXPIRES) >> 2] ?? 0) <= second) return JUDGED.ASK;
     if ((words[(entry + CACHED.FRESH_UNTIL) >> 2] ?? 0) <= second) return JUDGED.ASK;

@@ -29,14 +29,14 @@ describe('the index', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 120 }), fc.integer(), (changes, seed) => {
         const { slots, entry, find } = makeSlots();
-        const hashOf = (key: number) => finishHash(key ^ seed);
+        const hashKey = (key: number) => finishHash(key ^ seed);
         const model = new Map<number, number>();
         let crowd = 1000;
         for (const { key, kind } of changes) {
-          const slot = find(hashOf(key));
+          const slot = find(hashKey(key));
           if (kind === 'crowd')
             for (let more = 0; more < 100; more++) {
-              const hash = hashOf(++crowd);
+              const hash = hashKey(++crowd);
               expect(slots.insert(hash, entry(hash))).toBe(true);
               if (more % 3 === 0) slots.remove(find(hash));
             }
@@ -44,14 +44,14 @@ describe('the index', () => {
             slots.remove(slot);
             model.delete(key);
           } else if (kind === 'put') {
-            const block = entry(hashOf(key));
+            const block = entry(hashKey(key));
             if (slot >= 0) slots.replace(slot, block);
-            else expect(slots.insert(hashOf(key), block)).toBe(true);
+            else expect(slots.insert(hashKey(key), block)).toBe(true);
             model.set(key, block);
           }
         }
         for (let key = 0; key <= 30; key++) {
-          const slot = find(hashOf(key));
+          const slot = find(hashKey(key));
           expect(slot < 0 ? undefined : slots.blockAt(slot)).toBe(model.get(key));
         }
       }),

@@ -56,7 +56,7 @@ export class Slots {
    *
    * @param after the block that it follows, 0 to begin
    */
-  nextOf(hash: number, after: number): number {
+  findNext(hash: number, after: number): number {
     const { atoms } = this.#views;
     const { base, log2 } = this.#index;
     const mask = (1 << log2) - 1;
@@ -79,7 +79,7 @@ export class Slots {
   }
 
   replace(slot: number, block: number): void {
-    const twin = this.#twinOf(slot);
+    const twin = this.#findTwin(slot);
     this.#store(this.#index, slot, block >> UNIT_SHIFT);
     if (this.#next !== undefined && twin >= 0) this.#store(this.#next, twin, block >> UNIT_SHIFT);
   }
@@ -135,7 +135,7 @@ export class Slots {
   }
 
   remove(slot: number): void {
-    const twin = this.#twinOf(slot);
+    const twin = this.#findTwin(slot);
     this.#clear(this.#index, slot);
     if (this.#next !== undefined && twin >= 0) this.#clear(this.#next, twin);
     this.#live--;
@@ -184,13 +184,13 @@ export class Slots {
 
   /** Whether a reader used the entry in this slot since the mark was last cleared. */
   hasRecency(slot: number): boolean {
-    return this.#views.octets[recencyOf(this.#index, slot)] === 1;
+    return this.#views.octets[toRecencyOffset(this.#index, slot)] === 1;
   }
 
   /** Whether a reader used the entry in this slot since the mark was last cleared; clears it. */
   takeRecency(slot: number): boolean {
     const { octets } = this.#views;
-    const at = recencyOf(this.#index, slot);
+    const at = toRecencyOffset(this.#index, slot);
     const used = octets[at] === 1;
     octets[at] = 0;
     return used;
@@ -234,7 +234,7 @@ export class Slots {
   }
 
   /** The slot's twin in the next index, or -1. */
-  #twinOf(slot: number): number {
+  #findTwin(slot: number): number {
     if (this.#next === undefined || slot >= this.#moved) return -1;
     const block = this.blockAt(slot);
     return this.#find(this.#next, this.#views.atoms[block >> 2] ?? 0, (candidate) => candidate === block);
@@ -249,7 +249,7 @@ export class Slots {
   #fill(index: Index, slot: number, block: number, recency: number): void {
     if (this.#views.atoms[index.base + slot] === REMOVED) index.removed--;
     const { octets } = this.#views;
-    const at = recencyOf(index, slot);
+    const at = toRecencyOffset(index, slot);
     // Writing a zero over a zero would make fresh memory resident.
     if (octets[at] !== recency) octets[at] = recency;
     this.#store(index, slot, block >> UNIT_SHIFT);
@@ -299,7 +299,7 @@ export class Slots {
   }
 
   #allocate(log2: number): Index {
-    const octets = octetsOf(log2);
+    const octets = computeSize(log2);
     const { touched } = this.#memory.arena;
     const offset = this.#memory.arena.takePages(octets);
     // Fresh memory is zero already; touching it all at once would take milliseconds.
@@ -324,11 +324,11 @@ export class Slots {
   }
 
   #give({ base, log2 }: Index): void {
-    this.#memory.arena.givePages(base << 2, octetsOf(log2));
+    this.#memory.arena.givePages(base << 2, computeSize(log2));
   }
 }
 
-const octetsOf = (log2: number): number => 5 << log2;
+const computeSize = (log2: number): number => 5 << log2;
 
 /** The recency octet of a slot. */
-const recencyOf = ({ base, log2 }: Index, slot: number): number => ((base + (1 << log2)) << 2) + slot;
+const toRecencyOffset = ({ base, log2 }: Index, slot: number): number => ((base + (1 << log2)) << 2) + slot;

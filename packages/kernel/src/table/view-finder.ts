@@ -15,7 +15,7 @@ import {
   VIEW_ROOT,
 } from './layout.ts';
 import type { TableViews } from './memory.ts';
-import { findNameEntry, maxLabelsOf, minLabelsOf } from './name-table.ts';
+import { findNameEntry, readMaxLabels, readMinLabels } from './name-table.ts';
 import type { QuestionReader } from './question.ts';
 import { DEFAULT_VIEW } from './types.ts';
 
@@ -55,11 +55,11 @@ export class ViewFinder {
     if (root === 0) return true;
     // A group that the table does not know any more, or not yet.
     if (group >= (this.#words[(root + VIEW_ROOT.GROUPS) >> 2] ?? 0)) return false;
-    this.#class = root + this.#classOf(root, group, octets, at);
+    this.#class = root + this.#findClass(root, group, octets, at);
     return ((this.#words[(this.#class + CLIENT_CLASS.SHAPE) >> 2] ?? 0) & 0x7f) !== CLASS_ACTION.DROP;
   }
 
-  #classOf(root: number, group: number, octets: Uint8Array, at: number): number {
+  #findClass(root: number, group: number, octets: Uint8Array, at: number): number {
     const words = this.#words;
     const clients = root + (words[((root + VIEW_ROOT.CLIENTS) >> 2) + group] ?? 0);
     const ipv4 = words[(clients + CLIENTS.IPV4) >> 2] ?? 0;
@@ -79,7 +79,7 @@ export class ViewFinder {
   }
 
   /** The one of a view's four outcomes that a query counts for. @param at where its client's socket address begins */
-  pathOf(octets: Uint8Array, at: number, transport: ClientTransport): number {
+  toViewPath(octets: Uint8Array, at: number, transport: ClientTransport): number {
     return (transport === 'udp' ? 0 : 2) + (octets[at] === AF_INET ? 0 : 1);
   }
 
@@ -106,8 +106,8 @@ export class ViewFinder {
   #findByZone(zones: number): number {
     const question = this.#question;
     const { labels } = question;
-    const first = minLabelsOf(this.#views, zones);
-    const last = Math.min(labels, maxLabelsOf(this.#views, zones));
+    const first = readMinLabels(this.#views, zones);
+    const last = Math.min(labels, readMaxLabels(this.#views, zones));
     const isOfParent = question.type === TYPE.DS;
     for (let turn = first; turn <= last; turn++) {
       const kept = isOfParent ? turn : first + last - turn;

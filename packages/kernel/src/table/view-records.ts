@@ -29,27 +29,27 @@ export class ViewRecords {
   readonly #memory: WriterMemory;
   readonly #directory: Directory;
   readonly #drawSalt: () => number;
-  readonly #hashOf: (name: Uint8Array) => number;
-  readonly #recordOf: (publication: PublicationId) => number;
+  readonly #hashWireName: (name: Uint8Array) => number;
+  readonly #findRecord: (publication: PublicationId) => number;
   readonly #views = new Map<ViewId, View>();
   readonly #caches = new Map<number, SharedCache>();
   #nextCache = 0;
 
   /**
    * @param drawSalt a random number of 32 bits
-   * @param hashOf the unsalted hash of a name
-   * @param recordOf the octet of a publication's record
+   * @param hashWireName the unsalted hash of a name
+   * @param getRecordOffset the octet of a publication's record
    */
   constructor(
     memory: WriterMemory,
     drawSalt: () => number,
-    hashOf: (name: Uint8Array) => number,
-    recordOf: (publication: PublicationId) => number,
+    hashWireName: (name: Uint8Array) => number,
+    getRecordOffset: (publication: PublicationId) => number,
   ) {
     this.#memory = memory;
     this.#drawSalt = drawSalt;
-    this.#hashOf = hashOf;
-    this.#recordOf = recordOf;
+    this.#hashWireName = hashWireName;
+    this.#findRecord = getRecordOffset;
     this.#directory = new Directory(memory, HEADER.VIEWS, 'views', 0);
   }
 
@@ -92,11 +92,11 @@ export class ViewRecords {
     if (cache.views.size === 0) this.#caches.delete(cache.number);
   }
 
-  settingsOf(id: ViewId): ViewSettings {
+  getSettings(id: ViewId): ViewSettings {
     return this.#get(id).settings;
   }
 
-  cacheOf(id: ViewId): ViewCache {
+  getCache(id: ViewId): ViewCache {
     return this.#get(id).cache;
   }
 
@@ -129,8 +129,8 @@ export class ViewRecords {
   #write({ settings, cache }: View): number {
     const { publications } = settings;
     const { arena, views } = this.#memory;
-    const places = publications.map((publication) => this.#recordOf(publication) >> UNIT_SHIFT);
-    const rules = encodeAskRules(settings.askRules, this.#hashOf);
+    const places = publications.map((publication) => this.#findRecord(publication) >> UNIT_SHIFT);
+    const rules = encodeAskRules(settings.askRules, this.#hashWireName);
     const rulesAt = VIEW.PUBLICATIONS + places.length * 4;
     const size = rulesAt + rules.length;
     const block = arena.take(size);
@@ -156,7 +156,7 @@ export class ViewRecords {
     views.words[word + (VIEW.UDP_SIZE >> 2)] = settings.maxUdpSize ?? 0;
     views.words[word + (VIEW.ROUTE >> 2)] = settings.route ?? NO_ROUTE;
     views.words[word + (VIEW.SEARCH_LISTS >> 2)] =
-      settings.searchLists === undefined ? 0 : this.#recordOf(settings.searchLists) >> UNIT_SHIFT;
+      settings.searchLists === undefined ? 0 : this.#findRecord(settings.searchLists) >> UNIT_SHIFT;
     views.words[word + (VIEW.SEARCH_OUTCOMES >> 2)] = settings.outcomes?.searched ?? NO_OUTCOME;
     views.words.set(places, word + (VIEW.PUBLICATIONS >> 2));
     views.octets.set(rules, block + rulesAt);

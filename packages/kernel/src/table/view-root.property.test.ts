@@ -53,7 +53,7 @@ const group: fc.Arbitrary<ModelGroup> = fc.record({
 });
 
 /** The class of a client: by the longest prefix, among equal ones the last. */
-function classOf({ prefixes, others }: ModelGroup, client: string): ModelClass {
+function findClass({ prefixes, others }: ModelGroup, client: string): ModelClass {
   let found = { prefix: -1, views: others };
   for (const { range: each, views } of prefixes)
     if (each.prefix >= found.prefix && matchRange(each)(parseAddress(client) ?? new Uint8Array()))
@@ -61,15 +61,15 @@ function classOf({ prefixes, others }: ModelGroup, client: string): ModelClass {
   return found.views;
 }
 
-function suffixesOf(text: string): readonly string[] {
+function listSuffixes(text: string): readonly string[] {
   const labels = text === '' ? [] : text.split('.');
   return labels.map((_, index) => labels.slice(index).join('.'));
 }
 
-function expectedOf(model: ModelGroup, client: string, text: string, type: string): string {
-  const views = classOf(model, client);
+function computeExpected(model: ModelGroup, client: string, text: string, type: string): string {
+  const views = findClass(model, client);
   if (typeof views === 'string') return views;
-  const below = suffixesOf(text).filter((zone) => views.zones.has(zone));
+  const below = listSuffixes(text).filter((zone) => views.zones.has(zone));
   const zone = (type === 'DS' ? below.at(-1) : below[0]) ?? '';
   const view = views.zones.get(zone);
   return view === undefined ? 'refused' : `view ${view}`;
@@ -95,22 +95,22 @@ class Subject {
 
   show(groups: readonly ModelGroup[]): void {
     const made = new Map<ModelClass, ClientViews>();
-    const viewsOf = (model: ModelClass): ClientViews => {
-      const known = made.get(model) ?? this.#viewsOf(model);
+    const makeViews = (model: ModelClass): ClientViews => {
+      const known = made.get(model) ?? this.#toClientViews(model);
       made.set(model, known);
       return known;
     };
     this.table.showViews(
       groups.map(
         ({ prefixes, others }): ListenerGroupViews => ({
-          prefixes: prefixes.map((each) => ({ range: each.range, views: viewsOf(each.views) })),
-          others: viewsOf(others),
+          prefixes: prefixes.map((each) => ({ range: each.range, views: makeViews(each.views) })),
+          others: makeViews(others),
         }),
       ),
     );
   }
 
-  #viewsOf(model: ModelClass): ClientViews {
+  #toClientViews(model: ModelClass): ClientViews {
     if (typeof model === 'string') return { kind: model };
     return {
       kind: 'views',
@@ -154,7 +154,7 @@ describe('the root of the views', () => {
           for (const { index, client, text, type } of questions) {
             const model = groups[index];
             expect(subject.ask(index, client, text, type)).toBe(
-              model && expectedOf(model, client, text, type),
+              model && computeExpected(model, client, text, type),
             );
           }
           subject.table.collect();
@@ -167,8 +167,8 @@ describe('the root of the views', () => {
     const { table, views } = new Subject();
     const [view = DEFAULT_VIEW] = views;
     const show = (count: number) => {
-      const zonesOf = Array.from({ length: count }, (_, index) => ({ zone: wire(`z${index}.`), view }));
-      table.showViews([{ prefixes: [], others: { kind: 'views', zones: zonesOf } }]);
+      const zones = Array.from({ length: count }, (_, index) => ({ zone: wire(`z${index}.`), view }));
+      table.showViews([{ prefixes: [], others: { kind: 'views', zones: zones } }]);
       table.collect();
     };
     for (let turn = 0; turn < 50; turn++) show(100);

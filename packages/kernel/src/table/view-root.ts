@@ -17,12 +17,12 @@ const ACTIONS = {
 
 export class ViewRoot {
   readonly #memory: WriterMemory;
-  readonly #hashOf: (name: Uint8Array) => number;
+  readonly #hashWireName: (name: Uint8Array) => number;
 
-  /** @param hashOf the unsalted hash of a name */
-  constructor(memory: WriterMemory, hashOf: (name: Uint8Array) => number) {
+  /** @param hashWireName the unsalted hash of a name */
+  constructor(memory: WriterMemory, hashWireName: (name: Uint8Array) => number) {
     this.#memory = memory;
-    this.#hashOf = hashOf;
+    this.#hashWireName = hashWireName;
   }
 
   /** @param groups undefined: all queries go to the default view */
@@ -31,7 +31,7 @@ export class ViewRoot {
     const old = (views.atoms[HEADER.VIEW_ROOT] ?? 0) << UNIT_SHIFT;
     let block = 0;
     if (groups !== undefined) {
-      const octets = encodeRoot(groups, this.#hashOf);
+      const octets = encodeRoot(groups, this.#hashWireName);
       block = arena.take(octets.length);
       views.octets.set(octets, block);
     }
@@ -64,12 +64,15 @@ class BlockParts {
   }
 }
 
-function encodeRoot(groups: readonly ListenerGroupViews[], hashOf: (name: Uint8Array) => number): Uint8Array {
+function encodeRoot(
+  groups: readonly ListenerGroupViews[],
+  hashWireName: (name: Uint8Array) => number,
+): Uint8Array {
   const head = new Uint32Array((VIEW_ROOT.CLIENTS >> 2) + groups.length);
   const parts = new BlockParts(head.byteLength);
   const classes = new Map<ClientViews, number>();
   const addClass = (views: ClientViews): number => {
-    const at = classes.get(views) ?? addClientClass(parts, views, hashOf);
+    const at = classes.get(views) ?? addClientClass(parts, views, hashWireName);
     classes.set(views, at);
     return at;
   };
@@ -77,7 +80,7 @@ function encodeRoot(groups: readonly ListenerGroupViews[], hashOf: (name: Uint8A
     head[(VIEW_ROOT.CLIENTS >> 2) + index] = addClients(parts, group, addClass);
   head[VIEW_ROOT.SIZE >> 2] = parts.length;
   head[VIEW_ROOT.GROUPS >> 2] = groups.length;
-  return parts.join(octetsOf(head));
+  return parts.join(toOctets(head));
 }
 
 function addClients(
@@ -90,13 +93,17 @@ function addClients(
   const ipv4 = divideAddresses(classes, 'ipv4', otherwise);
   const ipv6 = divideAddresses(classes, 'ipv6', otherwise);
   const counts = [ipv4.values.length, ipv6.values.length];
-  const at = parts.add(octetsOf(Uint32Array.from(counts)));
+  const at = parts.add(toOctets(Uint32Array.from(counts)));
   for (const words of [ipv4.starts, ipv6.starts, ipv4.values, ipv6.values])
-    parts.add(octetsOf(Uint32Array.from(words)));
+    parts.add(toOctets(Uint32Array.from(words)));
   return at;
 }
 
-function addClientClass(parts: BlockParts, views: ClientViews, hashOf: (name: Uint8Array) => number): number {
+function addClientClass(
+  parts: BlockParts,
+  views: ClientViews,
+  hashWireName: (name: Uint8Array) => number,
+): number {
   const words = new Uint32Array(CLIENT_CLASS.OCTETS >> 2);
   if (views.kind !== 'views') words[CLIENT_CLASS.SHAPE >> 2] = ACTIONS[views.kind];
   else {
@@ -106,9 +113,10 @@ function addClientClass(parts: BlockParts, views: ClientViews, hashOf: (name: Ui
     words[CLIENT_CLASS.SHAPE >> 2] =
       CLASS_ACTION.VIEW | (views.asksOdd === true ? CLASS_ASKS_ODD : 0) | (shown << 8);
     const entries = others.map(({ zone, view }) => ({ name: zone, tag: view, content: NO_CONTENT }));
-    if (entries.length > 0) words[CLIENT_CLASS.ZONES >> 2] = parts.add(encodeNameTable(entries, hashOf));
+    if (entries.length > 0)
+      words[CLIENT_CLASS.ZONES >> 2] = parts.add(encodeNameTable(entries, hashWireName));
   }
-  return parts.add(octetsOf(words));
+  return parts.add(toOctets(words));
 }
 
-const octetsOf = (words: Uint32Array): Uint8Array => new Uint8Array(words.buffer);
+const toOctets = (words: Uint32Array): Uint8Array => new Uint8Array(words.buffer);

@@ -96,14 +96,14 @@ const view: fc.Arbitrary<ModelView> = fc.record({
   cached: fc.uniqueArray(name, { maxLength: 5 }),
 });
 
-const labelsOf = (text: string): string[] => text.split('.').filter((each) => each !== '');
+const splitLabels = (text: string): string[] => text.split('.').filter((each) => each !== '');
 const isWithin = (text: string, suffix: string): boolean => {
-  const all = labelsOf(text);
-  const last = labelsOf(suffix);
+  const all = splitLabels(text);
+  const last = splitLabels(suffix);
   return all.length >= last.length && all.slice(all.length - last.length).join('.') === last.join('.');
 };
-const addressOf = (publicationIndex: number, text: string): string =>
-  `10.${publicationIndex}.${labelsOf(text).length}.${text.length}`;
+const makeAddress = (publicationIndex: number, text: string): string =>
+  `10.${publicationIndex}.${splitLabels(text).length}.${text.length}`;
 
 /** The model's answer to a question. */
 function expected(
@@ -138,13 +138,13 @@ function saidBy(
   const exact = held.nodes.find((each) => each.name === text);
   if (exact !== undefined) {
     const settingsOfZone = held.zones[exact.zone];
-    if (asked === 'A' && exact.hasAddress) return addressOf(index, text);
+    if (asked === 'A' && exact.hasAddress) return makeAddress(index, text);
     if (settingsOfZone?.known !== true) return 'rcode 2';
     if (exact.otherTypes === 'next') return undefined;
     if (exact.otherTypes === 'nodata') return 'nodata';
     return settingsOfZone.cachesOpenTypes ? fallback : 'ask';
   }
-  const labels = labelsOf(text);
+  const labels = splitLabels(text);
   for (let skipped = 1; skipped <= labels.length; skipped++) {
     const above = labels.slice(skipped).join('.');
     const encloser = held.nodes.find((each) => each.name === above);
@@ -207,7 +207,7 @@ function settingsFor({ apex: named, ...rest }: ModelZone): ZoneSettings {
 }
 
 function nodeFor(each: ModelNode, index: number, zones: readonly ZoneId[]): NameNode {
-  const made = addressNode(each.name, zones[each.zone] as ZoneId, [addressOf(index, each.name)]);
+  const made = addressNode(each.name, zones[each.zone] as ZoneId, [makeAddress(index, each.name)]);
   return {
     ...made,
     answers: each.hasAddress ? made.answers : new Map(),

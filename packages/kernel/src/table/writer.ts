@@ -101,13 +101,13 @@ export class TableWriter {
     this.#keys = Int32Array.from({ length: HASH_KEYS }, drawSalt);
     this.#views.atoms.set(this.#keys, HEADER.KEYS);
     Atomics.store(this.#views.words, HEADER.MAX_TTL, options.maxTtl ?? MAX_TTL);
-    const hashOf = (name: Uint8Array): number => hashName(name, this.#keys);
+    const hashWireName = (name: Uint8Array): number => hashName(name, this.#keys);
     this.#counters = new CounterPages(this.#memory, options.readers);
     this.#publications = new Publications(this.#memory, drawSalt);
-    this.#viewRecords = new ViewRecords(this.#memory, drawSalt, hashOf, (id) =>
-      this.#publications.recordOf(id),
+    this.#viewRecords = new ViewRecords(this.#memory, drawSalt, hashWireName, (id) =>
+      this.#publications.getRecordOffset(id),
     );
-    this.#root = new ViewRoot(this.#memory, hashOf);
+    this.#root = new ViewRoot(this.#memory, hashWireName);
     const parts = { memory: this.#memory, slots: this.#slots, views: this.#viewRecords, keys: this.#keys };
     this.#cache = new AnswerCache(parts, {
       octets: options.cacheOctets ?? DEFAULT_CACHE_OCTETS,
@@ -154,7 +154,7 @@ export class TableWriter {
   }
 
   /** The entries of a publication that are composed into answers, in place of nodes. */
-  recordsOf(publication: PublicationId): RecordSpace {
+  openRecordSpace(publication: PublicationId): RecordSpace {
     const known = this.#records.get(publication);
     if (known !== undefined) return known;
     const space = new RecordSpace({
@@ -163,7 +163,7 @@ export class TableWriter {
       evictNear: (hash) => this.#cache.evictNear(hash),
       keys: this.#keys,
       publication,
-      salt: this.#publications.saltOf(publication),
+      salt: this.#publications.getSalt(publication),
       show: (place) => this.#publications.showRecords(publication, place),
     });
     this.#records.set(publication, space);
@@ -216,7 +216,7 @@ export class TableWriter {
   }
 
   viewSettings(id: ViewId): ViewSettings {
-    return this.#viewRecords.settingsOf(id);
+    return this.#viewRecords.getSettings(id);
   }
 
   /**
@@ -240,8 +240,8 @@ export class TableWriter {
   }
 
   /** The lower-case name of a published node. */
-  nameOf(ref: NodeRef): WireName {
-    return this.#nodes.nameOf(ref);
+  readNodeName(ref: NodeRef): WireName {
+    return this.#nodes.readNodeName(ref);
   }
 
   /**
@@ -333,8 +333,8 @@ export class TableWriter {
   }
 
   /** The current epochs of the plan and of these publications (at most two): note them when a query comes to the chain. */
-  sourcesOf(publications: readonly PublicationId[]): AnswerSources {
-    const epochs = publications.map((id) => ({ id, epoch: this.#publications.epochOf(id) }));
+  readAnswerSources(publications: readonly PublicationId[]): AnswerSources {
+    const epochs = publications.map((id) => ({ id, epoch: this.#publications.readEpoch(id) }));
     return { plan: Atomics.load(this.#views.words, HEADER.PLAN_EPOCH), publications: epochs };
   }
 

@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest';
 import type { AnswerBody, ZoneId } from '../table/types.ts';
 import { compileNode } from './compile.ts';
 import { COMPLETE, type ZoneNode } from './node.ts';
-import { type NamedSet, type RecordSet, recordSet, recordsOf } from './record-set.ts';
+import { type NamedSet, type RecordSet, recordSet, toRecords } from './record-set.ts';
 
 // Any zone id works: the compiler only passes it on.
 const ZONE = 1 as ZoneId;
@@ -25,7 +25,7 @@ function nodeWith(sets: readonly RecordSet[], changes: Partial<ZoneNode> = {}): 
   return { name: owner, sets, alias: undefined, below: COMPLETE, outcome: 0, ...changes };
 }
 
-function bodyOf(set: RecordSet): AnswerBody {
+function compileBody(set: RecordSet): AnswerBody {
   const body = compileNode(nodeWith([set]), ZONE).answers.get(set.type);
   if (body === undefined) throw new Error('no body');
   return body;
@@ -51,7 +51,7 @@ function recordsIn(set: RecordSet): {
   answers: readonly ResourceRecord[];
   additionals: readonly ResourceRecord[];
 } {
-  const { answers, additionals } = messageWith(owner, set.type, bodyOf(set));
+  const { answers, additionals } = messageWith(owner, set.type, compileBody(set));
   return { answers, additionals };
 }
 
@@ -103,8 +103,8 @@ describe('compiled answers', () => {
       fc.property(fc.oneof(addressSet, targetSet, serviceSet), (set) => {
         const along = set.additional === 'elsewhere' ? [] : set.additional;
         expect(recordsIn(set)).toEqual({
-          answers: recordsOf(owner, set),
-          additionals: along.flatMap((named) => recordsOf(named.name, named.set)),
+          answers: toRecords(owner, set),
+          additionals: along.flatMap((named) => toRecords(named.name, named.set)),
         });
       }),
     );
@@ -113,8 +113,12 @@ describe('compiled answers', () => {
   it('let addresses rotate as soon as there are two', () => {
     const addresses = (count: number) =>
       Array.from({ length: count }, (_, index): RecordData => ({ kind: 'A', address: `10.0.0.${index}` }));
-    expect(bodyOf(recordSet(TYPE.A, 30, addresses(1))).rotation).toBeUndefined();
-    expect(bodyOf(recordSet(TYPE.A, 30, addresses(3))).rotation).toEqual({ start: 0, stride: 16, count: 3 });
+    expect(compileBody(recordSet(TYPE.A, 30, addresses(1))).rotation).toBeUndefined();
+    expect(compileBody(recordSet(TYPE.A, 30, addresses(3))).rotation).toEqual({
+      start: 0,
+      stride: 16,
+      count: 3,
+    });
   });
 
   it('hold what fits into a message, whole records only', () => {
@@ -127,7 +131,7 @@ describe('compiled answers', () => {
     );
     const { answers } = recordsIn(recordSet(TYPE.A, 30, data));
     expect(answers.length).toBeGreaterThan(4000);
-    expect(answers).toEqual(recordsOf(owner, recordSet(TYPE.A, 30, data.slice(0, answers.length))));
+    expect(answers).toEqual(toRecords(owner, recordSet(TYPE.A, 30, data.slice(0, answers.length))));
   });
 
   it('leave the additional records away first', () => {

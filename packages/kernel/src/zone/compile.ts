@@ -11,7 +11,7 @@ import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE, type WireName } fr
 import type { AnswerBody, NameNode, ZoneId } from '../table/types.ts';
 import { isPlainTargets, MAX_OCTETS, reuseMemory, writeAddresses, writeTargets } from './direct-body.ts';
 import { isWhole, type ZoneNode } from './node.ts';
-import { type RecordSet, recordsOf } from './record-set.ts';
+import { type RecordSet, toRecords } from './record-set.ts';
 
 const writer = new MessageWriter();
 const NO_TYPES: readonly number[] = [];
@@ -30,10 +30,10 @@ export function compileNode(node: ZoneNode, zone: ZoneId): NameNode {
     if (set.additional === 'elsewhere') continue;
     answers.set(set.type, compileSet(node.name, name, set));
   }
-  return nodeOf(node, name, zone, answers);
+  return toNameNode(node, name, zone, answers);
 }
 
-function nodeOf(
+function toNameNode(
   node: ZoneNode,
   name: WireName,
   zone: ZoneId,
@@ -80,7 +80,7 @@ function compileRecords(owner: NameKey, set: RecordSet): AnswerBody {
   writer.start(MAX_OCTETS + 12);
   writer.question({ name: owner, type: set.type, class: CLASS.IN });
   const start = writer.length;
-  const records = [...(set.aliases ?? []), ...recordsOf(endOf(set) ?? owner, set)];
+  const records = [...(set.aliases ?? []), ...toRecords(findFinalTarget(set) ?? owner, set)];
   let answerCount = 0;
   for (const record of records) {
     if (!writer.record('answers', record)) break;
@@ -99,7 +99,7 @@ function compileRecords(owner: NameKey, set: RecordSet): AnswerBody {
 }
 
 /** The name that the aliases of a set lead to. */
-function endOf({ aliases }: RecordSet): AbsoluteName | undefined {
+function findFinalTarget({ aliases }: RecordSet): AbsoluteName | undefined {
   const data = aliases?.at(-1)?.data;
   return data?.kind === 'CNAME' ? data.target : undefined;
 }

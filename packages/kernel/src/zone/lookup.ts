@@ -12,8 +12,8 @@ import {
   type ResourceRecord,
   TYPE,
 } from '@portolan/dns/types.ts';
-import { type NameSource, setOf, type ZoneNode } from './node.ts';
-import { type NamedSet, type RecordSet, recordsOf } from './record-set.ts';
+import { findRecordSet, type NameSource, type ZoneNode } from './node.ts';
+import { type NamedSet, type RecordSet, toRecords } from './record-set.ts';
 import { negativeSoa, type Zone } from './zone.ts';
 
 export type ZoneAnswer =
@@ -45,7 +45,7 @@ export function lookUp(source: NameSource, zone: Zone, question: Question): Zone
 
 function answerAt(source: NameSource, zone: Zone, node: ZoneNode, question: Question): ZoneAnswer {
   const { name, type } = question;
-  const set = setOf(node, type);
+  const set = findRecordSet(node, type);
   if (set !== undefined) return answerWith(source, set, name);
   const { alias } = node;
   if (alias?.types.includes(type)) {
@@ -58,10 +58,10 @@ function answerAt(source: NameSource, zone: Zone, node: ZoneNode, question: Ques
       soa: negativeSoa(zone),
     };
   }
-  const cname = alias === undefined ? setOf(node, TYPE.CNAME) : undefined;
+  const cname = alias === undefined ? findRecordSet(node, TYPE.CNAME) : undefined;
   const data = cname?.data[0];
   if (cname === undefined || data?.kind !== 'CNAME') return { kind: 'nodata', soa: negativeSoa(zone) };
-  const records = recordsOf(name, cname);
+  const records = toRecords(name, cname);
   return { kind: 'alias', records, target: data.target, unanswered: 'alias', soa: negativeSoa(zone) };
 }
 
@@ -69,8 +69,8 @@ function answerWith(source: NameSource, set: RecordSet, name: AbsoluteName): Zon
   const additionals = additionalSets(source, set);
   return {
     kind: 'records',
-    records: recordsOf(name, set),
-    additionals: additionals.flatMap((named) => recordsOf(named.name, named.set)),
+    records: toRecords(name, set),
+    additionals: additionals.flatMap((named) => toRecords(named.name, named.set)),
   };
 }
 
@@ -86,7 +86,7 @@ function additionalSets(source: NameSource, set: RecordSet): readonly NamedSet[]
     const node = source.find(toKey(target));
     if (node === undefined) continue;
     for (const type of [TYPE.A, TYPE.AAAA]) {
-      const addresses = setOf(node, type);
+      const addresses = findRecordSet(node, type);
       if (addresses !== undefined) found.push({ name: target, set: addresses });
     }
   }

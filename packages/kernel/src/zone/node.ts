@@ -38,7 +38,7 @@ export interface NameSource {
 }
 
 /** The set of this type at a node. */
-export function setOf(node: ZoneNode, type: number): RecordSet | undefined {
+export function findRecordSet(node: ZoneNode, type: number): RecordSet | undefined {
   return node.sets.find((set) => set.type === type);
 }
 

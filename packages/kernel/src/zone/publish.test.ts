@@ -13,7 +13,7 @@ import { recordSet } from './record-set.ts';
 const ZONE = 1 as ZoneId;
 
 /** A table that records its calls. */
-class RecordingTable implements Pick<TableWriter, 'put' | 'remove' | 'find' | 'nameOf'> {
+class RecordingTable implements Pick<TableWriter, 'put' | 'remove' | 'find' | 'readNodeName'> {
   readonly done: string[] = [];
   /** Nodes by their references, which are consecutive numbers. */
   readonly #nodes: (NameNode | undefined)[] = [];
@@ -43,7 +43,7 @@ class RecordingTable implements Pick<TableWriter, 'put' | 'remove' | 'find' | 'n
     return index < 0 ? undefined : (index as NodeRef);
   }
 
-  nameOf(ref: NodeRef): WireName {
+  readNodeName(ref: NodeRef): WireName {
     const node = this.#nodes[ref];
     if (node === undefined) throw new Error(`a reference to nothing: ${ref}`);
     return node.name;

@@ -43,7 +43,7 @@ export class Publisher {
   replace(standing: Standing, zone: ZoneId, nodes: readonly ZoneNode[]): Standing {
     if (nodes.length === 0 && standing.length === 0) return NOTHING;
     // Read the names before replacing nodes: a reference is only valid while its node is published.
-    const before = standing.length === 0 ? [] : this.#namesOf(standing);
+    const before = standing.length === 0 ? [] : this.#listNames(standing);
     const now: NodeRef[] = new Array(nodes.length);
     try {
       let index = 0;
@@ -82,13 +82,13 @@ export class Publisher {
     }
   }
 
-  #namesOf(standing: Standing): WireName[] {
-    return standing.map((ref) => this.#table.nameOf(ref));
+  #listNames(standing: Standing): WireName[] {
+    return standing.map((ref) => this.#table.readNodeName(ref));
   }
 
   #removeMissing(zone: ZoneId, before: readonly WireName[], after: readonly ZoneNode[]): void {
-    const kept = new Set(after.map(({ name }) => textOf(encodeName(name))));
-    for (const name of before.toReversed()) if (!kept.has(textOf(name))) this.#table.remove(name, zone);
+    const kept = new Set(after.map(({ name }) => decodeLatin1(encodeName(name))));
+    for (const name of before.toReversed()) if (!kept.has(decodeLatin1(name))) this.#table.remove(name, zone);
   }
 
   #find(zone: ZoneId, names: readonly WireName[]): Standing {
@@ -97,4 +97,4 @@ export class Publisher {
   }
 }
 
-const textOf = (name: WireName): string => Buffer.from(name).toString('latin1');
+const decodeLatin1 = (name: WireName): string => Buffer.from(name).toString('latin1');

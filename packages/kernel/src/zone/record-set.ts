@@ -34,6 +34,6 @@ export function recordSet(type: number, ttl: number, data: readonly RecordData[]
 }
 
 /** The set as records of class IN under this name. */
-export function recordsOf(name: AbsoluteName, set: RecordSet): ResourceRecord[] {
+export function toRecords(name: AbsoluteName, set: RecordSet): ResourceRecord[] {
   return set.data.map((data) => ({ name, class: CLASS.IN, ttl: set.ttl, data }));
 }

@@ -32,7 +32,7 @@ export interface ZoneState {
 }
 
 /** The zone's settings for the table. */
-export function settingsOf(zone: Zone, state: ZoneState): ZoneSettings {
+export function toZoneSettings(zone: Zone, state: ZoneState): ZoneSettings {
   return {
     apex: encodeName(zone.apex),
     known: state.known,

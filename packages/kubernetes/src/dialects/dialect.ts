@@ -97,13 +97,13 @@ export interface Dialect {
    * A name below a service that is not among its nodes, but has an answer.
    *
    * @param labels those left of the service's name
-   * @param nodeOf the service's nodes
+   * @param findNode the service's nodes
    */
   nameBelowService(
     view: ServiceView,
     name: NameKey,
     labels: readonly string[],
-    nodeOf: NodeFinder,
+    findNode: NodeFinder,
   ): ZoneNode | undefined;
   /** `namespace.pod.<domain>` as in the table; undefined if it is not there. */
   podNamespaceNode(name: NameKey, namespace: string, directory: ClusterDirectory): ZoneNode | undefined;

@@ -32,7 +32,7 @@ export class MadeUpAddresses {
   }
 
   /** @param claimed addresses set in manifests */
-  addressOf(service: ObjectKey, family: IpFamily, claimed: ReadonlySet<string>): string {
+  allocateAddress(service: ObjectKey, family: IpFamily, claimed: ReadonlySet<string>): string {
     const slot = `${family} ${service}`;
     const known = this.#given.get(slot);
     if (known !== undefined) return known;

@@ -8,7 +8,7 @@ import { type PluginUse, usePlugin } from '@portolan/kernel/contract/plugin-use.
 import type { Engine } from '@portolan/kernel/engine/engine.ts';
 import { BlockCluster } from '../plugins/kubernetes/block-cluster.ts';
 import { kubernetes } from '../plugins/kubernetes/plugin.ts';
-import { sinksOf } from '../publish/cluster-sinks.ts';
+import { toClusterSinks } from '../publish/cluster-sinks.ts';
 import { findDialect } from '../publish/find-dialect.ts';
 import { ManifestSource } from './manifest-source.ts';
 
@@ -48,7 +48,13 @@ export async function followManifests(
 ): Promise<() => void> {
   const owner = engine.find(BlockCluster);
   if (owner === undefined) throw new TypeError('an engine without a cluster');
-  const source = new ManifestSource({ folder, allowEmpty: false, sinks: sinksOf(owner.cluster), clock, log });
+  const source = new ManifestSource({
+    folder,
+    allowEmpty: false,
+    sinks: toClusterSinks(owner.cluster),
+    clock,
+    log,
+  });
   await source.start();
   return () => source.stop();
 }

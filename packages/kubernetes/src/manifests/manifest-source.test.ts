@@ -37,7 +37,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function sinkOf<Kind extends ClusterObject>(kind: Kind['kind']): ObjectSink<Kind> {
+function makeSink<Kind extends ClusterObject>(kind: Kind['kind']): ObjectSink<Kind> {
   return {
     listStarted: () => void calls.push(`${kind} list`),
     listCompleted: () => void calls.push(`${kind} listed`),
@@ -70,9 +70,9 @@ const hasty = {
 async function serve(clock = systemClock, allowEmpty = false): Promise<ManifestSource> {
   const sinks = {
     markIncomplete: (isIncomplete: boolean) => void incomplete.push(isIncomplete),
-    services: sinkOf<ServiceObject>('Service'),
-    endpoints: sinkOf<EndpointsObject>('Endpoints'),
-    namespaces: sinkOf<NamespaceObject>('Namespace'),
+    services: makeSink<ServiceObject>('Service'),
+    endpoints: makeSink<EndpointsObject>('Endpoints'),
+    namespaces: makeSink<NamespaceObject>('Namespace'),
   };
   source = new ManifestSource({ folder, allowEmpty, sinks, clock, log });
   await source.start();

@@ -4,7 +4,7 @@
  * A file that becomes invalid is reported with its line, and its last valid version stays in use, as do the other files.
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import { ItemFence, type RejectedItem } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard, type RejectedItem } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { type FileChange, FolderFollower } from '@portolan/sources/folder-follower.ts';
 import type { ClusterSinks } from '../api/list-watch/cluster-watch.ts';
@@ -39,8 +39,8 @@ export class ManifestSource {
   readonly #markIncomplete: (isIncomplete: boolean) => void;
   readonly #sinks: ReadonlyMap<ObjectKind, AnySink>;
   readonly #follower: FolderFollower;
-  readonly #fence: ItemFence;
-  readonly #objects: ItemFence;
+  readonly #fence: ItemGuard;
+  readonly #objects: ItemGuard;
   readonly #addresses = new MadeUpAddresses();
   /** The objects of the last valid version of each file. */
   readonly #good = new Map<string, readonly ManifestObject[]>();
@@ -51,13 +51,13 @@ export class ManifestSource {
 
   constructor({ folder, allowEmpty, sinks, clock, log }: ManifestSourceOptions) {
     this.#log = log;
-    this.#fence = new ItemFence({
+    this.#fence = new ItemGuard({
       source: 'manifests',
       clock,
       log,
       report: (rejected) => this.#reject(rejected),
     });
-    this.#objects = new ItemFence({ source: 'manifests', clock, log });
+    this.#objects = new ItemGuard({ source: 'manifests', clock, log });
     this.#folder = folder;
     this.#allowEmpty = allowEmpty;
     this.#markIncomplete = sinks.markIncomplete ?? (() => {});

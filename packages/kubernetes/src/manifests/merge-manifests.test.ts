@@ -17,7 +17,7 @@ function service(name: string, addresses: readonly string[], file = 'a.yaml', li
 
 const merge = (found: readonly ManifestObject[], addresses = new MadeUpAddresses()) =>
   mergeManifests(found, addresses);
-const addressOf = (objects: ReadonlyMap<string, ClusterObject>, name: string) => {
+const listClusterIps = (objects: ReadonlyMap<string, ClusterObject>, name: string) => {
   const object = objects.get(`Service shop/${name}`);
   return object?.kind === 'Service' && object.address.kind === 'clusterIPs' ? object.address.addresses : [];
 };
@@ -35,7 +35,7 @@ describe('merging', () => {
       service('cart', ['10.0.0.1']),
       service('cart', ['10.0.0.2'], 'b.yaml', 9),
     ]);
-    expect(addressOf(objects, 'cart')).toEqual(['10.0.0.1']);
+    expect(listClusterIps(objects, 'cart')).toEqual(['10.0.0.1']);
     expect(remarks).toEqual([
       {
         message: 'object stands twice, the first is served',
@@ -61,21 +61,23 @@ describe('merging', () => {
 describe('made-up addresses', () => {
   it('are the same for everyone and named in a warning', () => {
     const { objects, remarks } = merge([service('cart', [])]);
-    expect(addressOf(objects, 'cart')).toEqual(['10.100.162.113']);
+    expect(listClusterIps(objects, 'cart')).toEqual(['10.100.162.113']);
     expect(remarks).toMatchObject([{ object: 'Service shop/cart', detail: '10.100.162.113' }]);
   });
 
   it('are of both families where the service asks for both', () => {
     const families: readonly IpFamily[] = ['IPv4', 'IPv6'];
     const { objects } = merge([{ ...service('cart', []), families }]);
-    expect(addressOf(objects, 'cart')).toEqual(['10.100.162.113', 'fd00:10:96::5:a271']);
+    expect(listClusterIps(objects, 'cart')).toEqual(['10.100.162.113', 'fd00:10:96::5:a271']);
   });
 
   it('leave an address to the service that claims it', () => {
     const addresses = new MadeUpAddresses();
-    expect(addressOf(merge([service('cart', [])], addresses).objects, 'cart')).toEqual(['10.100.162.113']);
+    expect(listClusterIps(merge([service('cart', [])], addresses).objects, 'cart')).toEqual([
+      '10.100.162.113',
+    ]);
     const both = merge([service('cart', []), service('thief', ['10.100.162.113'])], addresses);
-    expect(addressOf(both.objects, 'cart')).toEqual(['10.100.162.114']);
+    expect(listClusterIps(both.objects, 'cart')).toEqual(['10.100.162.114']);
   });
 
   it('are never given twice, and stay when others come and go', () => {
@@ -86,10 +88,10 @@ describe('made-up addresses', () => {
         const list = (numbers: readonly number[]) => numbers.map((number) => service(`s${number}`, []));
         const old = merge(list(before), addresses).objects;
         const now = merge(list(after), addresses).objects;
-        const given = after.map((number) => addressOf(now, `s${number}`)[0]);
+        const given = after.map((number) => listClusterIps(now, `s${number}`)[0]);
         expect(new Set(given).size).toBe(after.length);
         for (const number of after.filter((each) => before.includes(each)))
-          expect(addressOf(now, `s${number}`)).toEqual(addressOf(old, `s${number}`));
+          expect(listClusterIps(now, `s${number}`)).toEqual(listClusterIps(old, `s${number}`));
       }),
       { numRuns: 30 },
     );

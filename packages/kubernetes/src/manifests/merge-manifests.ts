@@ -79,7 +79,7 @@ function withAddress(
   remarks: Remark[],
 ): ServiceObject {
   const key = keyOfObject(service);
-  const madeUp = families.map((family) => addresses.addressOf(key, family, claimed));
+  const madeUp = families.map((family) => addresses.allocateAddress(key, family, claimed));
   const message = 'service without clusterIP, an address is made up from its name';
   remarks.push({ message, file, line, object: `Service ${key}`, detail: madeUp.join(', ') });
   return { ...service, address: { kind: 'clusterIPs', addresses: madeUp } };

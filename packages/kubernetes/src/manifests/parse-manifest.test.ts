@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManifestError, parseManifest } from './parse-manifest.ts';
 
-const objectsOf = (text: string) => parseManifest('f.yaml', text).objects.map(({ object }) => object);
-const linesOf = (text: string) => parseManifest('f.yaml', text).objects.map(({ line }) => line);
+const readObjects = (text: string) => parseManifest('f.yaml', text).objects.map(({ object }) => object);
+const listLines = (text: string) => parseManifest('f.yaml', text).objects.map(({ line }) => line);
 
-function errorOf(text: string): ManifestError {
+function catchManifestError(text: string): ManifestError {
   try {
     parseManifest('f.yaml', text);
   } catch (error) {
@@ -39,7 +39,10 @@ describe('a clusterIP that is no address', () => {
       6,
     ],
   ])('makes the file bad, with the line it stands in: %s', (_where, text, line) => {
-    expect(errorOf(text)).toMatchObject({ line, reason: expect.stringContaining('is not an IP address: ') });
+    expect(catchManifestError(text)).toMatchObject({
+      line,
+      reason: expect.stringContaining('is not an IP address: '),
+    });
   });
 
   it('has its line in JSON too', () => {
@@ -50,31 +53,31 @@ describe('a clusterIP that is no address', () => {
   });
 
   it.each(['None', '""', 'fd00::7'])('is not %s', (clusterIP) => {
-    expect(objectsOf(SERVICE.replace('10.96.0.7', clusterIP))).toHaveLength(1);
+    expect(readObjects(SERVICE.replace('10.96.0.7', clusterIP))).toHaveLength(1);
   });
 });
 
 describe('what a file may hold', () => {
   it('is several documents, empty ones among them', () => {
     const text = `# first\n---\n${SERVICE}---\n---\n${SERVICE.replace('cart', 'till')}`;
-    expect(objectsOf(text)).toMatchObject([
+    expect(readObjects(text)).toMatchObject([
       { kind: 'Service', namespace: 'shop', name: 'cart' },
       { kind: 'Service', namespace: 'shop', name: 'till' },
     ]);
-    expect(linesOf(text)).toEqual([3, 9]);
+    expect(listLines(text)).toEqual([3, 9]);
   });
 
   it('is a List, or a list of one kind whose items do not repeat it', () => {
     const item = `{metadata: {name: a, namespace: n}, spec: {clusterIP: None}}`;
     const text = `apiVersion: v1\nkind: ServiceList\nitems:\n- ${item}\n- ${item.replace('name: a', 'name: b')}\n`;
-    expect(objectsOf(text)).toMatchObject([{ name: 'a' }, { name: 'b' }]);
-    expect(linesOf(text)).toEqual([4, 5]);
+    expect(readObjects(text)).toMatchObject([{ name: 'a' }, { name: 'b' }]);
+    expect(listLines(text)).toEqual([4, 5]);
     const list = JSON.stringify({
       apiVersion: 'v1',
       kind: 'List',
       items: [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'x' } }],
     });
-    expect(objectsOf(list)).toEqual([{ kind: 'Namespace', name: 'x' }]);
+    expect(readObjects(list)).toEqual([{ kind: 'Namespace', name: 'x' }]);
     expect(parseManifest('f.json', list).objects).toMatchObject([{ object: { name: 'x' }, line: 1 }]);
   });
 
@@ -86,17 +89,17 @@ addressType: IPv4
 endpoints: [{addresses: [10.244.0.1]}]
 ports: [{name: http, port: 8080}]
 `;
-    expect(objectsOf(slice)).toMatchObject([{ kind: 'Endpoints', service: 'cart', name: 'cart-1' }]);
+    expect(readObjects(slice)).toMatchObject([{ kind: 'Endpoints', service: 'cart', name: 'cart-1' }]);
   });
 
   it('is put into the namespace default where it names none', () => {
-    expect(objectsOf(SERVICE.replace(', namespace: shop', ''))).toMatchObject([{ namespace: 'default' }]);
+    expect(readObjects(SERVICE.replace(', namespace: shop', ''))).toMatchObject([{ namespace: 'default' }]);
   });
 
   it('may be of kinds that mean nothing to DNS', () => {
     const text = `${SERVICE}---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: cart}\n`;
     expect(parseManifest('f.yaml', text).ignoredKinds).toEqual(['Deployment']);
-    expect(objectsOf(text)).toHaveLength(1);
+    expect(readObjects(text)).toHaveLength(1);
   });
 
   it('uses anchors and merges, as other readers of manifests allow', () => {
@@ -110,7 +113,7 @@ ports: [{name: http, port: 8080}]
   metadata: {<<: *meta, name: two}
   spec: *spec
 `;
-    expect(objectsOf(text)).toMatchObject([
+    expect(readObjects(text)).toMatchObject([
       { name: 'cart' },
       { name: 'one' },
       { namespace: 'shop', name: 'two' },
@@ -141,7 +144,7 @@ describe('a bad file is named with its line', () => {
     ],
     ['an alias bomb', bomb(), 1, /alias/i],
   ])('%s', (_, text, line, reason) => {
-    const error = errorOf(text);
+    const error = catchManifestError(text);
     expect(error.reason).toMatch(reason);
     expect(error.message).toContain(`f.yaml:${error.line}: `);
     expect(error.line).toBe(line);

@@ -5,7 +5,7 @@
  */
 import { isIP } from 'node:net';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
-import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
+import { ItemFault } from '@portolan/kernel/base/item-guard.ts';
 import {
   type Document,
   isMap,
@@ -197,20 +197,20 @@ function itemOffsets(text: string): readonly number[] {
 
 function* findInYaml(file: string, text: string): Generator<FoundObject> {
   const lines = new LineCounter();
-  const lineOf = (node: Node | null | undefined) => lines.linePos(node?.range?.[0] ?? 0).line;
+  const toLineNumber = (node: Node | null | undefined) => lines.linePos(node?.range?.[0] ?? 0).line;
   for (const document of parseAllDocuments(text, { lineCounter: lines, merge: true, logLevel: 'error' })) {
     const [error] = document.errors;
     if (error !== undefined)
       throw new ManifestError(file, lines.linePos(error.pos[0]).line, firstLine(error.message));
-    const line = lineOf(document.contents);
+    const line = toLineNumber(document.contents);
     const value = toValue(file, line, document);
     if (value === null) continue;
-    const nodeOf = (place: PlaceInDocument) =>
-      place === 'document' ? document.contents : itemOf(document.contents, place);
+    const findNode = (place: PlaceInDocument) =>
+      place === 'document' ? document.contents : findItem(document.contents, place);
     yield* unfold(file, { value, line, inherited: undefined, place: 'document' }, (place, path) => {
-      const node = nodeOf(place);
+      const node = findNode(place);
       const field = path.length > 0 && isMap(node) ? node.getIn(path, true) : node;
-      return lineOf(isNode(field) ? field : node);
+      return toLineNumber(isNode(field) ? field : node);
     });
   }
 }
@@ -264,7 +264,7 @@ function* unfold(file: string, candidate: Candidate, findLine: LineFinder): Gene
   }
 }
 
-function itemOf(contents: ParsedNode | null, index: number): Node | undefined {
+function findItem(contents: ParsedNode | null, index: number): Node | undefined {
   const items = isMap(contents) ? contents.get('items', true) : undefined;
   // The items of a parsed sequence are nodes.
   return isSeq(items) ? (items.items[index] as Node | undefined) : undefined;

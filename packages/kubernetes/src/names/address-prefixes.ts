@@ -41,7 +41,7 @@ export class AddressPrefixes {
    * @param all all existing addresses, read only at the first call
    */
   has(name: NameKey, all: Iterable<string>): boolean {
-    const prefix = prefixOf(name);
+    const prefix = parseReversePrefix(name);
     if (prefix === undefined) return false;
     const sorted = this.#merge(all);
     const found = sorted[lowerBound(sorted, prefix)];
@@ -49,10 +49,10 @@ export class AddressPrefixes {
   }
 
   #merge(all: Iterable<string>): readonly string[] {
-    if (this.#sorted === undefined) this.#sorted = Array.from(all, textOf).sort();
+    if (this.#sorted === undefined) this.#sorted = Array.from(all, toPrefixText).sort();
     if (this.#added.size === 0 && this.#removed.size === 0) return this.#sorted;
-    const removed = Array.from(this.#removed, textOf);
-    const added = Array.from(this.#added, textOf);
+    const removed = Array.from(this.#removed, toPrefixText);
+    const added = Array.from(this.#added, toPrefixText);
     const isSmall = removed.length + added.length <= MAX_SINGLY;
     this.#sorted = isSmall ? changeSingly(this.#sorted, removed, added) : merge(this.#sorted, removed, added);
     this.#added.clear();
@@ -83,7 +83,7 @@ const IPV4 = '4 ';
 const IPV6 = '6 ';
 
 /** Text whose prefixes are prefixes of the address: `4 10.244.1.10.`, or `6` and the 32 digits of an IPv6 address. */
-function textOf(address: string): string {
+function toPrefixText(address: string): string {
   if (!isIpv6(address)) return `${IPV4}${address}.`;
   return IPV6 + Buffer.from(parseAddress(address) ?? []).toString('hex');
 }
@@ -91,7 +91,7 @@ function textOf(address: string): string {
 const OCTET = /^(?:0|[1-9]\d{0,2})$/;
 const DIGIT = /^[0-9a-f]$/;
 
-function prefixOf(name: NameKey): string | undefined {
+function parseReversePrefix(name: NameKey): string | undefined {
   const labels = splitLabels(name);
   const digits = labels.slice(0, -2).reverse();
   const isIpv4 = labels.at(-2) === 'in-addr';

@@ -34,7 +34,7 @@ export class EndpointZones implements ObjectSink<EndpointsObject> {
   upsert(object: EndpointsObject): void {
     const key = keyOfObject(object);
     this.#listed?.add(key);
-    const zones = zonesOf(object);
+    const zones = collectZones(object);
     const service = `${object.namespace}/${object.service}`;
     const before = this.#slices.get(key);
     if (before?.service === service && areEqual(before.zones, zones)) return;
@@ -73,7 +73,7 @@ export class EndpointZones implements ObjectSink<EndpointsObject> {
   }
 }
 
-function zonesOf({ groups }: EndpointsObject): ReadonlyMap<string, string> {
+function collectZones({ groups }: EndpointsObject): ReadonlyMap<string, string> {
   const zones = new Map<string, string>();
   for (const { addresses } of groups)
     for (const { address: text, zone } of addresses) {

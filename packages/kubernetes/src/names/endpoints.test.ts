@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EndpointGroup, EndpointsObject, ServicePort } from '../objects/objects.ts';
-import { canonicalAddress, canonicalAddresses, endpointsOf, mergeEndpoints } from './endpoints.ts';
+import { canonicalAddress, canonicalAddresses, mergeEndpoints, toEndpoints } from './endpoints.ts';
 
 const http: ServicePort = { name: 'http', protocol: 'TCP', port: 80 };
 const dns: ServicePort = { name: 'dns', protocol: 'UDP', port: 53 };
@@ -18,7 +18,7 @@ const group = (
 });
 
 describe('endpoints of several slices', () => {
-  const merge = (slices: readonly EndpointsObject[]) => mergeEndpoints(slices.map(endpointsOf));
+  const merge = (slices: readonly EndpointsObject[]) => mergeEndpoints(slices.map(toEndpoints));
 
   it('count once while they are in two slices, and have the ports of both', () => {
     const merged = merge([

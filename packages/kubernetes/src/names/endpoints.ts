@@ -17,7 +17,7 @@ export interface Endpoint {
 }
 
 /** The endpoints of one object, in its order, duplicates included. */
-export function endpointsOf({ groups }: EndpointsObject): readonly Endpoint[] {
+export function toEndpoints({ groups }: EndpointsObject): readonly Endpoint[] {
   const endpoints: Endpoint[] = [];
   for (const { addresses, ports } of groups) {
     for (const { address: text, hostname } of addresses) {

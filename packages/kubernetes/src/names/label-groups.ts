@@ -10,16 +10,16 @@ export interface LabelGroup<Each = Endpoint> {
 }
 
 /**
- * @param labelOf undefined: the endpoint has no name of its own
+ * @param toLabel undefined: the endpoint has no name of its own
  * @returns groups in the order of their first endpoints
  */
 export function groupByLabel<Each>(
   endpoints: readonly Each[],
-  labelOf: (endpoint: Each) => string | undefined,
+  toLabel: (endpoint: Each) => string | undefined,
 ): readonly LabelGroup<Each>[] {
   const byLabel = new Map<string, Each[]>();
   for (const endpoint of endpoints) {
-    const label = labelOf(endpoint);
+    const label = toLabel(endpoint);
     if (label === undefined) continue;
     const others = byLabel.get(label);
     if (others === undefined) byLabel.set(label, [endpoint]);

@@ -29,7 +29,7 @@ export class NodeRanges implements ObjectSink<NodeRangesObject> {
   }
 
   /** The node of an address. @param octets 4 or 16 */
-  nodeOf(octets: Uint8Array): NodeRangesObject | undefined {
+  findNode(octets: Uint8Array): NodeRangesObject | undefined {
     return this.#ofRange.find(octets)?.[0];
   }
 
@@ -48,7 +48,7 @@ export class NodeRanges implements ObjectSink<NodeRangesObject> {
     // Nodes report their state often, and move seldom.
     if (before !== undefined && areEqual(before, node)) return;
     this.#nodes.set(node.name, node);
-    for (const range of rangesOf(node)) this.#claim(range, node);
+    for (const range of toOctetRanges(node)) this.#claim(range, node);
     if (before !== undefined) this.#leave(before);
     this.#target.changed();
   }
@@ -86,7 +86,7 @@ export class NodeRanges implements ObjectSink<NodeRangesObject> {
 
   /** Gives up the ranges that a former state of a node had. */
   #leave(former: NodeRangesObject): void {
-    for (const range of rangesOf(former)) {
+    for (const range of toOctetRanges(former)) {
       const nodes = this.#ofRange.get(range) ?? [];
       const left = nodes.filter((node) => node !== former);
       if (left.length === nodes.length) continue;
@@ -102,7 +102,7 @@ export class NodeRanges implements ObjectSink<NodeRangesObject> {
   }
 }
 
-const rangesOf = ({ ranges }: NodeRangesObject): readonly OctetRange[] =>
+const toOctetRanges = ({ ranges }: NodeRangesObject): readonly OctetRange[] =>
   ranges.flatMap((range) => toOctetRange(range) ?? []);
 
 function areEqual(one: NodeRangesObject, other: NodeRangesObject): boolean {

@@ -27,7 +27,7 @@ class SharedPods {
 
   take({ namespace, search = { kind: 'unknown' } }: PodObject): SearchingPod {
     const pod = { namespace, search };
-    const text = textOf(pod);
+    const text = toSearchKey(pod);
     const shared = this.#shared.get(text) ?? { pod, claims: 0 };
     shared.claims += 1;
     this.#shared.set(text, shared);
@@ -35,7 +35,7 @@ class SharedPods {
   }
 
   release(pod: SearchingPod): void {
-    const text = textOf(pod);
+    const text = toSearchKey(pod);
     const shared = this.#shared.get(text);
     if (shared === undefined) return;
     shared.claims -= 1;
@@ -43,4 +43,4 @@ class SharedPods {
   }
 }
 
-const textOf = ({ namespace, search }: SearchingPod): string => JSON.stringify([namespace, search]);
+const toSearchKey = ({ namespace, search }: SearchingPod): string => JSON.stringify([namespace, search]);

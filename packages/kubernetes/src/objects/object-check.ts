@@ -5,7 +5,7 @@ import type { ClusterObject } from './objects.ts';
 
 /** Whether a parsed value is a valid cluster object. */
 export function isClusterObject(value: unknown): value is ClusterObject {
-  const { kind, name, namespace, service, address, addresses, ports, groups } = fieldsOf(value);
+  const { kind, name, namespace, service, address, addresses, ports, groups } = toFields(value);
   if (!isText(name)) return false;
   if (kind === 'Namespace') return true;
   if (!isText(namespace)) return false;
@@ -24,7 +24,7 @@ export function isClusterObject(value: unknown): value is ClusterObject {
 type ObjectFields = { readonly [field: string]: unknown };
 
 /** The fields of an object; empty for any other value. */
-function fieldsOf(value: unknown): ObjectFields {
+function toFields(value: unknown): ObjectFields {
   // Safe: each field is treated as unknown.
   return typeof value === 'object' && value !== null ? (value as ObjectFields) : {};
 }
@@ -36,23 +36,23 @@ function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
 }
 
 function isServiceAddress(value: unknown): boolean {
-  const { kind, addresses, name } = fieldsOf(value);
+  const { kind, addresses, name } = toFields(value);
   if (kind === 'clusterIPs') return isListOf(addresses, isText);
   return kind === 'headless' || (kind === 'externalName' && isText(name));
 }
 
 function isPort(value: unknown): boolean {
-  const { name, protocol, port } = fieldsOf(value);
+  const { name, protocol, port } = toFields(value);
   const isNumber = Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535;
   return isNumber && isText(name) && isText(protocol);
 }
 
 function isGroup(value: unknown): boolean {
-  const { addresses, ports } = fieldsOf(value);
+  const { addresses, ports } = toFields(value);
   return isListOf(addresses, isEndpointAddress) && isListOf(ports, isPort);
 }
 
 function isEndpointAddress(value: unknown): boolean {
-  const { address, hostname } = fieldsOf(value);
+  const { address, hostname } = toFields(value);
   return isText(address) && (hostname === undefined || isText(hostname));
 }

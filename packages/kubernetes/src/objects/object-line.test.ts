@@ -6,10 +6,10 @@ import type { ClusterObject, EndpointGroup, ServiceObject, ServicePort } from '.
 
 /** As releases before wrote it. */
 function writeLine(object: ClusterObject): string {
-  return JSON.stringify(fieldsOf(object));
+  return JSON.stringify(listFields(object));
 }
 
-function fieldsOf(object: ClusterObject): readonly unknown[] {
+function listFields(object: ClusterObject): readonly unknown[] {
   switch (object.kind) {
     case 'Service':
       return ['S', object.namespace, object.name, addressField(object.address), object.ports.map(portField)];

@@ -6,7 +6,7 @@
  *     ["N", name]
  *     ["P", namespace, name, addresses]
  */
-import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
+import { ItemFault } from '@portolan/kernel/base/item-guard.ts';
 import { isClusterObject } from './object-check.ts';
 import type { ClusterObject, EndpointAddress } from './objects.ts';
 
@@ -26,7 +26,7 @@ export class ObjectLineError extends ItemFault {
  */
 export function checkLine(line: string): ClusterObject {
   try {
-    const object = objectOf(JSON.parse(line));
+    const object = toObject(JSON.parse(line));
     if (isClusterObject(object)) return object;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
@@ -35,16 +35,16 @@ export function checkLine(line: string): ClusterObject {
 }
 
 /** Does not check the values: a value that is not a list becomes an empty list, or is passed on as it is. */
-function objectOf(value: unknown): unknown {
-  const [kind, first, name, third, fourth] = listOf(value);
+function toObject(value: unknown): unknown {
+  const [kind, first, name, third, fourth] = asList(value);
   switch (kind) {
     case 'S':
       return {
         kind: 'Service',
         namespace: first,
         name,
-        address: addressOf(third),
-        ports: listOf(fourth).map(portOf),
+        address: toServiceAddress(third),
+        ports: asList(fourth).map(toPort),
       };
     case 'E':
       return {
@@ -52,7 +52,7 @@ function objectOf(value: unknown): unknown {
         namespace: first,
         name,
         service: third,
-        groups: listOf(fourth).map(groupOf),
+        groups: asList(fourth).map(toGroup),
       };
     case 'N':
       return { kind: 'Namespace', name: first };
@@ -63,26 +63,26 @@ function objectOf(value: unknown): unknown {
   }
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function addressOf(field: unknown): unknown {
+function toServiceAddress(field: unknown): unknown {
   if (Array.isArray(field)) return { kind: 'clusterIPs', addresses: field };
   return field === 0 ? { kind: 'headless' } : { kind: 'externalName', name: field };
 }
 
-function portOf(field: unknown): unknown {
-  const [name, protocol, port] = listOf(field);
+function toPort(field: unknown): unknown {
+  const [name, protocol, port] = asList(field);
   return { name, protocol, port };
 }
 
-function groupOf(field: unknown): unknown {
-  const [addresses, ports] = listOf(field);
-  return { addresses: listOf(addresses).map(endpointOf), ports: listOf(ports).map(portOf) };
+function toGroup(field: unknown): unknown {
+  const [addresses, ports] = asList(field);
+  return { addresses: asList(addresses).map(toEndpoint), ports: asList(ports).map(toPort) };
 }
 
-function endpointOf(field: unknown): Partial<Record<keyof EndpointAddress, unknown>> {
-  const [address, hostname] = Array.isArray(field) ? listOf(field) : [field, undefined];
+function toEndpoint(field: unknown): Partial<Record<keyof EndpointAddress, unknown>> {
+  const [address, hostname] = Array.isArray(field) ? asList(field) : [field, undefined];
   return { address, hostname };
 }

@@ -3,7 +3,7 @@
  * the object; in a watch this is inside a `WatchEvent`.
  */
 import { Cursor, ProtobufError, readMessage, type Schema } from '@portolan/kernel/base/protobuf-message.ts';
-import { readKindOf } from './schemas.ts';
+import { readObjectOfKind } from './schemas.ts';
 
 /** `k8s` and a zero. */
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
@@ -37,7 +37,7 @@ export function readObject(octets: Buffer, start = 0, end = octets.length): unkn
     else kind = readKind(field);
   }
   if (object === undefined) throw new ProtobufError('it holds no object');
-  return readKindOf(kind, object);
+  return readObjectOfKind(kind, object);
 }
 
 /** The tags of the fields of Unknown: number and wire type. */

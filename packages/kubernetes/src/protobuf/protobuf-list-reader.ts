@@ -3,7 +3,7 @@
  */
 import { Cursor, ProtobufError, readMessage } from '@portolan/kernel/base/protobuf-message.ts';
 import { openUnknown, RAW, readKind, TYPE_META } from './envelope.ts';
-import { listMeta, readKindOf } from './schemas.ts';
+import { listMeta, readObjectOfKind } from './schemas.ts';
 
 /** Octets of one field: an object may have 1.5 MB in etcd. */
 const MAX_FIELD = 16 * 1024 * 1024;
@@ -78,7 +78,7 @@ export class ProtobufListReader {
   }
 
   #readOfList(tag: number, field: Cursor, length: number): void {
-    if (tag === ITEM) this.#take(readKindOf(this.#kind, field));
+    if (tag === ITEM) this.#take(readObjectOfKind(this.#kind, field));
     else if (tag === METADATA) this.#metadata = readMessage(field, listMeta);
     this.#left -= length;
     if (this.#left < 0) throw new ProtobufError('a field is longer than its list');

@@ -193,12 +193,12 @@ const LAZY: ReadonlySet<string> = new Set(['Service', 'EndpointSlice']);
  *
  * @throws ProtobufError
  */
-export function readKindOf(kind: string, object: Cursor): unknown {
-  if (!LAZY.has(kind)) return readMessage(object, schemaOf(kind));
-  return new EncodedObject(object.octets, [object.position, object.end], schemaOf(kind), metadataOnly);
+export function readObjectOfKind(kind: string, object: Cursor): unknown {
+  if (!LAZY.has(kind)) return readMessage(object, selectSchema(kind));
+  return new EncodedObject(object.octets, [object.position, object.end], selectSchema(kind), metadataOnly);
 }
 
 /** For a kind that is not listed here, only the metadata. */
-function schemaOf(kind: string): Schema {
+function selectSchema(kind: string): Schema {
   return SCHEMAS.get(kind) ?? metadataOnly;
 }

@@ -9,7 +9,7 @@ import { SERVICE_KIND } from '@portolan/kernel/records/layout.ts';
 import { SectionWalk } from '@portolan/kernel/records/record-finder.ts';
 import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
 import { ServiceFields } from '@portolan/kernel/records/service-fields.ts';
-import { addressOf, readyIn } from '@portolan/kernel/records/slice-addresses.ts';
+import { readEndpointAddress, readyIn } from '@portolan/kernel/records/slice-addresses.ts';
 import type { NameSource, ZoneNode } from '@portolan/kernel/zone/node.ts';
 import type { ServiceView } from '../dialects/dialect.ts';
 import { formatValue, RecordViews } from '../records/record-views.ts';
@@ -51,7 +51,7 @@ export class ClientNames {
 
   #findPreferred(name: NameKey, findPlace: FindPlace): ZoneNode | undefined {
     const [service = '', namespace = ''] = this.#names.serviceIn(name) ?? [];
-    const entry = service === '' ? 0 : this.#model.entryOf(namespace, service);
+    const entry = service === '' ? 0 : this.#model.findServiceEntry(namespace, service);
     if (entry === 0 || !this.#mayPrefer(entry)) return undefined;
     const view = this.#model.service(namespace, service)?.view;
     const port = view && portIn(name, view.name);
@@ -87,7 +87,7 @@ export class ClientNames {
       // Endpoints without the port may share a hostname with those that have it: readers tell their addresses too.
       for (let endpoint = 0, ready = readyIn(views, section); endpoint < ready; endpoint += 1)
         if (preference.includes(section, endpoint))
-          addresses.add(formatValue(addressOf(views, section, endpoint)));
+          addresses.add(formatValue(readEndpointAddress(views, section, endpoint)));
     }
     return addresses;
   }
@@ -103,9 +103,9 @@ export class ClientNames {
     const preferred = { ...view, endpoints };
     const { dialect } = this.#model.options;
     const nodes = new Map(dialect.derive(preferred).nodes.map((node) => [node.name, node]));
-    const nodeOf = (key: NameKey) => nodes.get(key);
+    const findNode = (key: NameKey) => nodes.get(key);
     const below = labelsBelow(name, view.name);
-    return nodeOf(name) ?? dialect.nameBelowService(preferred, name, below, nodeOf);
+    return findNode(name) ?? dialect.nameBelowService(preferred, name, below, findNode);
   }
 }
 

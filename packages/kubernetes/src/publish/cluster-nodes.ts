@@ -9,7 +9,7 @@ import { TableFullError } from '@portolan/kernel/table/arena.ts';
 import type { RecordSpace } from '@portolan/kernel/table/record-space.ts';
 import { NodeRanges, type NodeRangesTarget } from '../names/node-ranges.ts';
 import type { NodeRangesObject, ObjectSink } from '../objects/objects.ts';
-import { wordOf } from '../records/fill-drafts.ts';
+import { toPlaceWord } from '../records/fill-drafts.ts';
 import type { NodesUse } from './nodes-use.ts';
 
 export interface ClusterNodesHooks {
@@ -46,23 +46,23 @@ export class ClusterNodes implements NodeRangesTarget {
   }
 
   /** Where a client is, for the handler chain. @param address as text */
-  placeOf(address: string): PlaceWords | undefined {
+  findPlace(address: string): PlaceWords | undefined {
     if (this.use.ownNode !== undefined) return this.#placeOfAll();
     const [text = ''] = address.split('%');
     const octets = parseAddress(text.startsWith('::ffff:') && text.includes('.') ? text.slice(7) : text);
-    const node = octets && this.#ranges.nodeOf(octets);
-    return node && wordsOf(node);
+    const node = octets && this.#ranges.findNode(octets);
+    return node && toPlaceWords(node);
   }
 
   /** Whether an address is one of a pod or a node. @param octets 4 or 16 */
   has(octets: Uint8Array): boolean {
-    return this.#ranges.nodeOf(octets) !== undefined;
+    return this.#ranges.findNode(octets) !== undefined;
   }
 
   placed(range: OctetRange, node: NodeRangesObject): void {
     this.#haveRangesChanged = true;
     if (!this.use.prefersZone || this.use.ownNode !== undefined) return;
-    this.#fence(() => this.#places.place(range, wordsOf(node)));
+    this.#fence(() => this.#places.place(range, toPlaceWords(node)));
   }
 
   forgotten(range: OctetRange): void {
@@ -87,7 +87,7 @@ export class ClusterNodes implements NodeRangesTarget {
   #placeOfAll(): PlaceWords | undefined {
     const { ownNode } = this.use;
     const node = ownNode === undefined ? undefined : this.#ranges.find(ownNode);
-    return node && wordsOf(node);
+    return node && toPlaceWords(node);
   }
 
   /** Clients without a place get all endpoints. */
@@ -103,6 +103,6 @@ export class ClusterNodes implements NodeRangesTarget {
   }
 }
 
-function wordsOf({ name, zone }: NodeRangesObject): PlaceWords {
-  return { zone: zone === undefined ? 0 : wordOf(zone), node: wordOf(name) };
+function toPlaceWords({ name, zone }: NodeRangesObject): PlaceWords {
+  return { zone: zone === undefined ? 0 : toPlaceWord(zone), node: toPlaceWord(name) };
 }

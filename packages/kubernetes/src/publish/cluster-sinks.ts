@@ -5,7 +5,7 @@ import type { ClusterSinks } from '../api/list-watch/cluster-watch.ts';
 import type { Cluster } from './cluster.ts';
 
 /** The sinks of the objects; kinds that the dialect does not need have none. */
-export function sinksOf(cluster: Cluster): ClusterSinks {
+export function toClusterSinks(cluster: Cluster): ClusterSinks {
   const { services, endpoints, namespaces, pods, neededKinds } = cluster;
   return {
     markIncomplete: (isIncomplete) => cluster.markIncomplete(isIncomplete),

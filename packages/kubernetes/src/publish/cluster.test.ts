@@ -58,7 +58,7 @@ describe('a cluster', () => {
     cluster.change({ ttl: 7, ignoresEmptyServices: false });
     const node = cluster.names.findStanding(toKey(parseName('web.blue.svc.cluster.local.')));
     expect(node?.sets.map(({ ttl }) => ttl)).toEqual([7, 7]);
-    expect(cluster.names.zoneOf(toKey(parseName('cluster.local.')))?.soa.minimum).toBe(7);
+    expect(cluster.names.findZone(toKey(parseName('cluster.local.')))?.soa.minimum).toBe(7);
     cluster.change({ ttl: 7, ignoresEmptyServices: true });
     expect(has('web')).toBe(false);
   });

@@ -7,7 +7,7 @@ import { type AddressMatch, type AddressRange, matchRanges } from '@portolan/dns
 import type { NameKey } from '@portolan/dns/types.ts';
 import { ChangeQueue } from '@portolan/kernel/base/change-queue.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { Steps } from '@portolan/kernel/base/steps.ts';
 import { isRecordLine, putRecordLine } from '@portolan/kernel/records/record-lines.ts';
@@ -149,7 +149,7 @@ export class Cluster {
     const { publication = DEFAULT_PUBLICATION, zones, clusterLabels } = options;
     this.#clock = clock;
     this.#log = log;
-    const space = table.recordsOf(publication);
+    const space = table.openRecordSpace(publication);
     this.log = new ServiceLog(space.views, { clock, isListed: () => this.services.state === 'listed' });
     const { namesSpecialAddresses = false } = options;
     const keepsPlaces = options.nodes?.prefersZone === true;
@@ -228,7 +228,7 @@ export class Cluster {
   namesFor(findAddress: () => string): NameSource {
     const nodes = this.#nodes;
     if (nodes?.use.prefersZone !== true) return this.names;
-    return this.#clientNames.for(() => nodes.placeOf(findAddress()));
+    return this.#clientNames.for(() => nodes.findPlace(findAddress()));
   }
 
   /** How nodes are used; undefined: they are not watched. */
@@ -382,8 +382,8 @@ export class Cluster {
     return true;
   }
 
-  #fenceOfSnapshot(): ItemFence {
-    return new ItemFence({ source: 'snapshot', clock: this.#clock, log: this.#log });
+  #fenceOfSnapshot(): ItemGuard {
+    return new ItemGuard({ source: 'snapshot', clock: this.#clock, log: this.#log });
   }
 
   /** As `restore`, from the lines of the former format. Invalid lines are skipped. */

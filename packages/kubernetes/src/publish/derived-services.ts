@@ -19,7 +19,7 @@ const MAX_KEPT = 8;
 /** A service that has names. */
 export interface NamedService {
   readonly view: ServiceView;
-  readonly nodeOf: NodeFinder;
+  readonly findNode: NodeFinder;
   readonly reverse: readonly ReverseName[];
 }
 
@@ -60,7 +60,7 @@ export class DerivedServices {
   }
 
   /** A service with its endpoints; undefined if only its slices are known. */
-  viewOf(entry: number): ServiceView | undefined {
+  readServiceView(entry: number): ServiceView | undefined {
     const { domain, ttl, ignoresEmptyServices } = this.#model.options;
     const service = this.#views.service(entry);
     if (service === undefined) return undefined;
@@ -72,13 +72,13 @@ export class DerivedServices {
   }
 
   #derive(entry: number): NamedService | undefined {
-    const view = this.viewOf(entry);
+    const view = this.readServiceView(entry);
     if (view === undefined) return undefined;
     if (view.service.address.kind === 'headless' && !this.areEndpointsKnown) return undefined;
     const { nodes, reverse } = this.#model.options.dialect.derive(view);
     if (nodes.length === 0 && reverse.length === 0) return undefined;
     const byName = new Map<NameKey, ZoneNode>(nodes.map((node) => [node.name, node]));
-    return { view, nodeOf: (name) => byName.get(name), reverse };
+    return { view, findNode: (name) => byName.get(name), reverse };
   }
 
   #keep(entry: number, kept: Kept): void {

@@ -11,7 +11,7 @@ import { canonicalAddresses, endpointLabel } from '../names/endpoints.ts';
 import { groupByLabel } from '../names/label-groups.ts';
 import { nameBelow } from '../names/labels.ts';
 import type { PodMode } from '../names/pods.ts';
-import { labelOf, serviceKey } from '../records/fill-drafts.ts';
+import { serviceKey, toWireLabel } from '../records/fill-drafts.ts';
 import type { PodKeeper } from '../records/pod-keeper.ts';
 import { RecordViews } from '../records/record-views.ts';
 import { DerivedServices, type NamedService } from './derived-services.ts';
@@ -51,22 +51,22 @@ export class ClusterModel implements ClusterDirectory, HasModelOptions {
 
   /** A service that has names. */
   service(namespace: string, name: string): NamedService | undefined {
-    return this.derived.find(this.entryOf(namespace, name));
+    return this.derived.find(this.findServiceEntry(namespace, name));
   }
 
   view(namespace: string, service: string): ServiceView | undefined {
-    const entry = this.entryOf(namespace, service);
-    return entry === 0 ? undefined : (this.derived.find(entry)?.view ?? this.derived.viewOf(entry));
+    const entry = this.findServiceEntry(namespace, service);
+    return entry === 0 ? undefined : (this.derived.find(entry)?.view ?? this.derived.readServiceView(entry));
   }
 
   /** The entry of a service, 0 for none. */
-  entryOf(namespace: string, service: string): number {
+  findServiceEntry(namespace: string, service: string): number {
     const key = serviceKey(namespace, service);
     return key === undefined ? 0 : this.#writer.findService(key);
   }
 
   isHeadless(namespace: string, service: string): boolean {
-    return this.#views.service(this.entryOf(namespace, service))?.address.kind === 'headless';
+    return this.#views.service(this.findServiceEntry(namespace, service))?.address.kind === 'headless';
   }
 
   get pods(): PodMode {
@@ -82,7 +82,7 @@ export class ClusterModel implements ClusterDirectory, HasModelOptions {
   }
 
   namespaceExists(namespace: string): boolean {
-    const entry = this.#namespaceOf(namespace);
+    const entry = this.#findNamespace(namespace);
     if (entry === 0) return false;
     const { usesNamespaces } = this.options.dialect;
     return this.#get(entry + NAMESPACE.LIVE) > 0 || (usesNamespaces && this.hasNamespaceObject(namespace));
@@ -90,7 +90,7 @@ export class ClusterModel implements ClusterDirectory, HasModelOptions {
 
   /** Whether the Namespace object exists. */
   hasNamespaceObject(namespace: string): boolean {
-    const entry = this.#namespaceOf(namespace);
+    const entry = this.#findNamespace(namespace);
     return entry !== 0 && (this.#get(entry + NAMESPACE.FLAGS) & NAMESPACE_FLAG.HAS_OBJECT) !== 0;
   }
 
@@ -108,16 +108,16 @@ export class ClusterModel implements ClusterDirectory, HasModelOptions {
 
   /** The services of a namespace that have these flags. */
   *#servicesWith(namespace: string, flags: number): Iterable<string> {
-    const parent = this.#namespaceOf(namespace);
+    const parent = this.#findNamespace(namespace);
     if (parent === 0) return;
     if (flags !== 0 && this.#get(parent + NAMESPACE.EXTERNALS) === 0) return;
-    for (const entry of this.#writer.servicesOf(parent))
+    for (const entry of this.#writer.listServices(parent))
       if ((this.#get(entry + SERVICE.FLAGS) & flags) === flags)
         yield this.#views.labelAt(entry + SERVICE.KEY);
   }
 
-  #namespaceOf(namespace: string): number {
-    const label = labelOf(namespace);
+  #findNamespace(namespace: string): number {
+    const label = toWireLabel(namespace);
     return label === undefined ? 0 : this.#writer.findNamespace(label);
   }
 
@@ -155,17 +155,17 @@ export class ClusterModel implements ClusterDirectory, HasModelOptions {
   #serverNames(): readonly ServerName[] {
     const views = new Map<NameKey, ServiceView>();
     for (const address of canonicalAddresses(this.options.ownAddresses))
-      for (const { target, isService } of this.reverse.namesOf(address)) {
+      for (const { target, isService } of this.reverse.findNames(address)) {
         // Labels of a name of this model.
         const [, service = '', namespace = ''] = target.split('.');
         const view = isService ? undefined : this.view(namespace, service);
         if (view !== undefined) views.set(view.name, view);
       }
-    return [...views.values()].flatMap(serversOf).slice(0, MAX_SERVER_NAMES);
+    return [...views.values()].flatMap(listServerNames).slice(0, MAX_SERVER_NAMES);
   }
 }
 
-function serversOf({ name, service: { address }, endpoints }: ServiceView): readonly ServerName[] {
+function listServerNames({ name, service: { address }, endpoints }: ServiceView): readonly ServerName[] {
   if (address.kind === 'clusterIPs') return [{ name, addresses: canonicalAddresses(address.addresses) }];
   return groupByLabel(endpoints, endpointLabel).flatMap(({ label, endpoints: own }) => {
     const below = nameBelow(label, name);

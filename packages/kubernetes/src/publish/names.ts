@@ -4,7 +4,7 @@
  * It gives the same answers as the table, and also those that the table cannot hold: pods and other infinite sets of
  * names.
  */
-import { isWithin, parentOf, splitLabels } from '@portolan/dns/name.ts';
+import { isWithin, splitLabels, toParent } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { COMPLETE, type NameSource, type ZoneNode } from '@portolan/kernel/zone/node.ts';
 import type { Zone } from '@portolan/kernel/zone/zone.ts';
@@ -31,7 +31,7 @@ export class KubernetesNames implements NameSource {
   }
 
   /** The zone that a name belongs to. */
-  zoneOf(name: NameKey): Zone | undefined {
+  findZone(name: NameKey): Zone | undefined {
     return this.#model.zones.find(({ apex }) => isWithin(name, apex));
   }
 
@@ -42,14 +42,14 @@ export class KubernetesNames implements NameSource {
 
   /** Whether only this server answers the name: it must not go to an upstream. */
   owns(name: NameKey): boolean {
-    const zone = this.zoneOf(name);
+    const zone = this.findZone(name);
     return zone !== undefined && !this.mayBelongToOthers(zone, name);
   }
 
   /** Whether an upstream may know the name: a name of the reverse tree that is neither that of one of our addresses nor below it. */
   mayBelongToOthers(zone: Zone, name: NameKey): boolean {
     if (zone.apex === this.#model.options.domain) return false;
-    for (let at: NameKey | undefined = name; at !== undefined && at !== zone.apex; at = parentOf(at))
+    for (let at: NameKey | undefined = name; at !== undefined && at !== zone.apex; at = toParent(at))
       if (this.findStanding(at) !== undefined) return false;
     return true;
   }
@@ -86,13 +86,13 @@ export class KubernetesNames implements NameSource {
   /** @param labels those left of the domain, at least three */
   #findOfService(name: NameKey, namespace: string, labels: readonly string[]): ZoneNode | undefined {
     const service = this.#model.service(namespace, labels.at(-3) ?? '');
-    if (service === undefined || service.view.name === name) return service?.nodeOf(name);
+    if (service === undefined || service.view.name === name) return service?.findNode(name);
     const { dialect } = this.#model.options;
-    const { view, nodeOf } = service;
+    const { view, findNode } = service;
     const below = labels.slice(0, -3);
     return (
-      nodeOf(name) ??
-      (this.#mayBePort(below) ? dialect.nameBelowService(view, name, below, nodeOf) : undefined) ??
+      findNode(name) ??
+      (this.#mayBePort(below) ? dialect.nameBelowService(view, name, below, findNode) : undefined) ??
       this.#findZonal(view, name, below) ??
       this.#findClusterLabel(view, name, below)
     );
@@ -136,7 +136,7 @@ export class KubernetesNames implements NameSource {
   }
 
   #findReverse(name: NameKey): ZoneNode | undefined {
-    return this.zoneOf(name) && this.#model.reverse.find(name);
+    return this.findZone(name) && this.#model.reverse.find(name);
   }
 
   #findMade(name: NameKey): ZoneNode | undefined {
@@ -153,7 +153,7 @@ export class KubernetesNames implements NameSource {
 
   /** Names of the reverse tree above addresses: they have names below them, so they exist (RFC 8020). */
   #findAboveAddresses(name: NameKey): ZoneNode | undefined {
-    if (this.zoneOf(name) === undefined || !this.#model.reverse.hasBelow(name)) return undefined;
+    if (this.findZone(name) === undefined || !this.#model.reverse.hasBelow(name)) return undefined;
     return { name, sets: [], alias: undefined, below: COMPLETE, outcome: OUTCOME.reverse };
   }
 }

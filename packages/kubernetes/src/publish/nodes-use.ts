@@ -11,7 +11,7 @@ export interface NodesUse {
 }
 
 /** @returns undefined: nothing is learned, and nodes are not followed */
-export function nodesUseOf(options: {
+export function makeNodesUse(options: {
   readonly prefersZone: boolean;
   readonly ownNode: string | undefined;
   readonly learnsRanges: boolean;

@@ -35,11 +35,11 @@ export class ReverseNames {
     };
   }
 
-  namesOf(address: string): readonly ReverseName[] {
+  findNames(address: string): readonly ReverseName[] {
     const octets = parseAddress(address);
     if (octets === undefined) return [];
     return this.#writer.claims
-      .ownersOf(octets, MAX_OWNERS)
+      .listOwners(octets, MAX_OWNERS)
       .flatMap(
         (entry) => this.#services.find(entry)?.reverse.filter((name) => name.address === address) ?? [],
       );
@@ -53,9 +53,9 @@ export class ReverseNames {
   /** The node of a name in the reverse tree, if its address has names. */
   find(name: NameKey): ZoneNode | undefined {
     const address = addressOfReverseName(name);
-    const names = address === undefined ? [] : this.namesOf(address);
+    const names = address === undefined ? [] : this.findNames(address);
     if (address === undefined || names.length === 0) return undefined;
-    const data = targetsOf(names).map((target) => ({ kind: 'PTR', target }) as const);
+    const data = listTargets(names).map((target) => ({ kind: 'PTR', target }) as const);
     return {
       name: reverseName(address),
       sets: [recordSet(TYPE.PTR, this.#model.options.ttl, data)],
@@ -71,7 +71,7 @@ export class ReverseNames {
 }
 
 /** The targets of the names of one address; those of services that select pods come first. */
-function targetsOf(names: readonly ReverseName[]): readonly NameKey[] {
+function listTargets(names: readonly ReverseName[]): readonly NameKey[] {
   const services = names.filter(({ isService }) => isService);
   return [...new Set((services.length > 0 ? services : names).map(({ target }) => target))];
 }

@@ -1,7 +1,7 @@
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
-import { bucketOf } from '@portolan/kernel/records/service-digest.ts';
+import { computeBucket } from '@portolan/kernel/records/service-digest.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -88,7 +88,7 @@ describe('the digest', () => {
       (listed.reduce((total, each) => (total + each[part]) | 0, 0) >>> 0).toString(16).padStart(8, '0');
     expect(`${sum('high')}${sum('low')}`).toBe(cluster.log.digest);
     expect(listed.map(({ bucket }) => bucket)).toEqual(
-      listed.map((each) => bucketOf(serviceKey('shop', each.name) ?? new Uint8Array())),
+      listed.map((each) => computeBucket(serviceKey('shop', each.name) ?? new Uint8Array())),
     );
   });
 });

@@ -4,14 +4,14 @@
 import { encodeName, isWithin } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { ClusterBlock } from '@portolan/kernel/records/cluster-block.ts';
 import type { RecordSpace } from '@portolan/kernel/table/record-space.ts';
 import type { PublicationId, ZoneId } from '@portolan/kernel/table/types.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { NOTHING, Publisher, type Standing } from '@portolan/kernel/zone/publish.ts';
-import { settingsOf, type Zone } from '@portolan/kernel/zone/zone.ts';
+import { toZoneSettings, type Zone } from '@portolan/kernel/zone/zone.ts';
 import { OUTCOME } from '../names/outcomes.ts';
 import type { ClusterModel } from './model.ts';
 
@@ -34,7 +34,7 @@ export class ZonePublication {
   readonly #model: ClusterModel;
   readonly #table: TableWriter;
   readonly #publisher: Publisher;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   readonly #zones: readonly PublishedZone[];
   readonly #cluster: ClusterBlock;
 
@@ -48,7 +48,7 @@ export class ZonePublication {
     this.#model = model;
     this.#table = table;
     this.#publisher = new Publisher(table, log, settings.filteredTypes);
-    this.#fence = new ItemFence({
+    this.#fence = new ItemGuard({
       source: 'kubernetes',
       clock,
       log,
@@ -122,7 +122,7 @@ export class ZonePublication {
     const askWildcards = dialect.hasWildcards && zone.apex === domain;
     // Upstreams may know other names of the reverse tree.
     const any = zone.apex === domain ? dialect.anyQuestions : 'ask';
-    return settingsOf(zone, { known, askWildcards, any });
+    return toZoneSettings(zone, { known, askWildcards, any });
   }
 
   #publishOwnNodes(): void {

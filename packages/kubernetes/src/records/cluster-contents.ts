@@ -11,12 +11,17 @@ import {
   SERVICE_FLAG,
 } from '@portolan/kernel/records/layout.ts';
 import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
-import { bucketOf, ServiceHasher, serviceKeyAt } from '@portolan/kernel/records/service-digest.ts';
-import { addressOf, hostnameOf, readyIn, sectionsOf } from '@portolan/kernel/records/slice-addresses.ts';
+import { computeBucket, ServiceHasher, serviceKeyAt } from '@portolan/kernel/records/service-digest.ts';
+import {
+  listSections,
+  readEndpointAddress,
+  readEndpointHostname,
+  readyIn,
+} from '@portolan/kernel/records/slice-addresses.ts';
 import { mergeTargets, type NamedTarget } from '../names/endpoint-targets.ts';
 import { type Endpoint, mergeEndpoints } from '../names/endpoints.ts';
 import type { ServiceObject } from '../objects/objects.ts';
-import { labelOf, serviceKey } from './fill-drafts.ts';
+import { serviceKey, toWireLabel } from './fill-drafts.ts';
 import { formatValue, type NamespacedName, RecordViews } from './record-views.ts';
 
 export interface ServiceEndpoint {
@@ -52,7 +57,7 @@ export class ClusterContents {
   }
 
   service(namespace: string, name: string): ServiceObject | undefined {
-    return this.#views.service(this.#entryOf(namespace, name));
+    return this.#views.service(this.#findServiceEntry(namespace, name));
   }
 
   /** The endpoints of a service, whether or not the service exists. */
@@ -60,16 +65,17 @@ export class ClusterContents {
     const found = { ready: [], notReady: [], terminating: [] } as {
       [Name in keyof ServiceEndpoints]: ServiceEndpoint[];
     };
-    const entry = this.#entryOf(namespace, name);
+    const entry = this.#findServiceEntry(namespace, name);
     if (entry === 0) return found;
     const { views } = this.#writer.space;
     for (const record of this.#writer.slices.records(entry))
-      for (const section of sectionsOf(views, record)) {
+      for (const section of listSections(views, record)) {
         const ready = readyIn(views, section);
         const all = (views.words[(section + SECTION.COUNTS) >> 2] ?? 0) >>> 16;
         for (let index = 0; index < all; index += 1) {
-          const address = formatValue(addressOf(views, section, index));
-          if (index < ready) found.ready.push({ address, hostname: hostnameOf(views, section, index) });
+          const address = formatValue(readEndpointAddress(views, section, index));
+          if (index < ready)
+            found.ready.push({ address, hostname: readEndpointHostname(views, section, index) });
           else if (this.#isTerminating(section, index - ready))
             found.terminating.push({ address, hostname: undefined });
           else found.notReady.push({ address, hostname: undefined });
@@ -82,48 +88,48 @@ export class ClusterContents {
 
   /** The ready endpoints of a service with their ports, those of all its slices merged. */
   readyEndpoints(namespace: string, name: string): readonly Endpoint[] {
-    const entry = this.#entryOf(namespace, name);
+    const entry = this.#findServiceEntry(namespace, name);
     return entry === 0 ? [] : mergeEndpoints(this.#views.endpoints(entry));
   }
 
   /** The ready endpoints of a service that are names. */
   readyTargets(namespace: string, name: string): readonly NamedTarget[] {
-    const entry = this.#entryOf(namespace, name);
+    const entry = this.#findServiceEntry(namespace, name);
     return entry === 0 ? [] : mergeTargets(this.#views.targets(entry));
   }
 
   /** The endpoints with addresses, by slice. */
   readySlices(namespace: string, name: string): readonly (readonly Endpoint[])[] {
-    const entry = this.#entryOf(namespace, name);
+    const entry = this.#findServiceEntry(namespace, name);
     return entry === 0 ? [] : this.#views.endpoints(entry);
   }
 
   /** The first services that have an address, their own or that of a ready endpoint. @param address canonical */
   servicesAt(address: string): readonly NamespacedName[] {
     const octets = parseAddress(address);
-    const owners = octets === undefined ? [] : this.#writer.claims.ownersOf(octets, MAX_OWNERS);
-    return owners.map((entry) => this.#views.namesOf(entry));
+    const owners = octets === undefined ? [] : this.#writer.claims.listOwners(octets, MAX_OWNERS);
+    return owners.map((entry) => this.#views.readNamespacedName(entry));
   }
 
   *services(): Iterable<NamespacedName> {
     for (const namespace of this.#writer.namespaces())
-      for (const entry of this.#writer.servicesOf(namespace))
-        if (this.#views.service(entry) !== undefined) yield this.#views.namesOf(entry);
+      for (const entry of this.#writer.listServices(namespace))
+        if (this.#views.service(entry) !== undefined) yield this.#views.readNamespacedName(entry);
   }
 
   /** The services of a namespace with the hash of their names and data, and the bucket that servers compare. */
   *hashedServices(namespace: string): Iterable<HashedService> {
-    const label = labelOf(namespace);
+    const label = toWireLabel(namespace);
     const entry = label === undefined ? 0 : this.#writer.findNamespace(label);
     if (entry === 0) return;
     const { views } = this.#writer.space;
     const hasher = new ServiceHasher(views);
-    for (const service of this.#writer.servicesOf(entry)) {
+    for (const service of this.#writer.listServices(entry)) {
       const record = views.words[(service + SERVICE.RECORD) >> 2] ?? 0;
       if (record === 0) continue;
       const key = serviceKeyAt(views, service);
       hasher.hash(key, record);
-      yield { ...this.#views.namesOf(service), bucket: bucketOf(key), hash: hasher };
+      yield { ...this.#views.readNamespacedName(service), bucket: computeBucket(key), hash: hasher };
     }
   }
 
@@ -141,7 +147,7 @@ export class ClusterContents {
   /** Services of type ExternalName, with the names that they lead to. */
   *externalNames(): Iterable<NamespacedName & { readonly target: string }> {
     for (const namespace of this.#writer.namespaces())
-      for (const entry of this.#writer.servicesOf(namespace)) {
+      for (const entry of this.#writer.listServices(namespace)) {
         const service = this.#views.service(entry);
         if (service?.address.kind !== 'externalName') continue;
         yield { namespace: service.namespace, name: service.name, target: service.address.name };
@@ -152,10 +158,10 @@ export class ClusterContents {
   *fqdnEndpoints(): Iterable<NamespacedName & { readonly target: string }> {
     const { words } = this.#writer.space.views;
     for (const namespace of this.#writer.namespaces())
-      for (const entry of this.#writer.servicesOf(namespace)) {
+      for (const entry of this.#writer.listServices(namespace)) {
         if (((words[(entry + SERVICE.FLAGS) >> 2] ?? 0) & SERVICE_FLAG.TARGETS) === 0) continue;
         const [first] = mergeTargets(this.#views.targets(entry));
-        if (first !== undefined) yield { ...this.#views.namesOf(entry), target: first.target };
+        if (first !== undefined) yield { ...this.#views.readNamespacedName(entry), target: first.target };
       }
   }
 
@@ -171,7 +177,7 @@ export class ClusterContents {
     return states !== 0 && ((octets[section + states + index] ?? 0) & ENDPOINT_STATE.TERMINATING) !== 0;
   }
 
-  #entryOf(namespace: string, name: string): number {
+  #findServiceEntry(namespace: string, name: string): number {
     const key = serviceKey(namespace, name);
     return key === undefined ? 0 : this.#writer.findService(key);
   }

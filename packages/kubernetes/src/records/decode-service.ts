@@ -8,7 +8,7 @@ import type { ServiceObject } from '../objects/objects.ts';
 import { trimService } from '../objects/trim/trim-service.ts';
 import { nameless, type Trimmed } from '../objects/trim/trimmed.ts';
 import { EncodedObject } from '../protobuf/encoded-object.ts';
-import { textsOf, writeServiceKey } from './draft-keys.ts';
+import { readObjectNames, writeServiceKey } from './draft-keys.ts';
 import { DraftedService } from './drafted.ts';
 import { setExternalName } from './fill-drafts.ts';
 import { MetadataReader } from './metadata.ts';
@@ -57,7 +57,7 @@ class ServiceDecoder {
   decode(encoded: EncodedObject): Trimmed<ServiceObject> {
     this.#clear(encoded);
     readFields(new Cursor(encoded.octets, encoded.start, encoded.end), this.#take);
-    const names = textsOf(encoded.octets, this.#metadata);
+    const names = readObjectNames(encoded.octets, this.#metadata);
     if (names === undefined) return nameless();
     const key = `${names.namespace}/${names.name}`;
     if (!this.#hasSpec) return { kind: 'malformed', key, problem: 'spec is not an object' };

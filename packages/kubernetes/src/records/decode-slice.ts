@@ -10,7 +10,7 @@ import type { EndpointsObject } from '../objects/objects.ts';
 import { trimEndpointSlice, trimEndpointSliceOfPods } from '../objects/trim/trim-endpoint-slice.ts';
 import { nameless, type Trimmed } from '../objects/trim/trimmed.ts';
 import { EncodedObject } from '../protobuf/encoded-object.ts';
-import { textsOf, writeSliceKeys } from './draft-keys.ts';
+import { readObjectNames, writeSliceKeys } from './draft-keys.ts';
 import { DraftedSlice } from './drafted.ts';
 import { MetadataReader } from './metadata.ts';
 import { PortDecoder } from './port-decoder.ts';
@@ -80,7 +80,7 @@ class SliceDecoder {
     this.#metadata.clear();
     clearRange(this.#addressType);
     readFields(new Cursor(octets, encoded.start, encoded.end), this.#take);
-    const names = textsOf(octets, this.#metadata);
+    const names = readObjectNames(octets, this.#metadata);
     if (names === undefined) return nameless();
     const { service, changeTime } = this.#metadata;
     if (service.end === service.start) return { kind: 'left-out', key: `${names.namespace}/${names.name}` };

@@ -97,7 +97,7 @@ const arbitrarySlice = fc.record({
 
 const buffer = new BlockBuffer();
 /** The record of a draft, in numbers. */
-const recordOf = (encode: (buffer: BlockBuffer) => void): readonly number[] => {
+const encodeRecord = (encode: (buffer: BlockBuffer) => void): readonly number[] => {
   encode(buffer);
   return [...buffer.words.subarray(0, buffer.length >> 2)];
 };
@@ -114,11 +114,11 @@ describe('a Service in Protocol Buffers', () => {
         }
         const { object } = decoded;
         if (!(object instanceof DraftedService)) throw new TypeError('it was not decoded into a draft');
-        const byOctets = recordOf((to) => encodeServiceRecord(to, object.draft));
+        const byOctets = encodeRecord((to) => encodeServiceRecord(to, object.draft));
         const { isUsable } = object.draft;
         const expected = draftService(trimmed.object);
         expect(isUsable).toBe(expected.isUsable);
-        expect(byOctets).toEqual(recordOf((to) => encodeServiceRecord(to, expected)));
+        expect(byOctets).toEqual(encodeRecord((to) => encodeServiceRecord(to, expected)));
         expect({ external: [], selects: false, ...trimmed.object }).toEqual({
           kind: object.kind,
           namespace: object.namespace,
@@ -152,15 +152,19 @@ describe('an EndpointSlice in Protocol Buffers', () => {
         const areReady = states.items.subarray(0, states.length).every((state) => state === 0);
         // The slice in JSON has no endpoints that are not ready.
         if (!areReady || states.length === 0) return;
-        const byOctets = recordOf((to) => encodeSliceRecord(to, object.draft, true));
-        expect(byOctets).toEqual(recordOf((to) => encodeSliceRecord(to, draftSlice(trimmed.object), false)));
+        const byOctets = encodeRecord((to) => encodeSliceRecord(to, object.draft, true));
+        expect(byOctets).toEqual(
+          encodeRecord((to) => encodeSliceRecord(to, draftSlice(trimmed.object), false)),
+        );
         // The decoder has one draft.
         const placed = decodePlacedSlice(readObject(encodeBody('EndpointSlice', json)));
         if (placed.kind !== 'object' || !(placed.object instanceof DraftedSlice))
           throw new TypeError('no draft');
         const { draft } = placed.object;
-        const withPlaces = recordOf((to) => encodeSliceRecord(to, draft, true));
-        expect(withPlaces).toEqual(recordOf((to) => encodeSliceRecord(to, draftSlice(trimmed.object), true)));
+        const withPlaces = encodeRecord((to) => encodeSliceRecord(to, draft, true));
+        expect(withPlaces).toEqual(
+          encodeRecord((to) => encodeSliceRecord(to, draftSlice(trimmed.object), true)),
+        );
         const words = Uint32Array.from(withPlaces);
         const memory = { words, octets: new Uint8Array(words.buffer) };
         expect(isSliceRecord(memory, 0, words.length * 4)).toBe(true);

@@ -13,7 +13,10 @@ import type { MetadataReader } from './metadata.ts';
 import type { OctetSpan } from './protobuf-fields.ts';
 
 /** The names of an object; undefined if one is missing. */
-export function textsOf(octets: Buffer, { name, namespace }: MetadataReader): ObjectNames | undefined {
+export function readObjectNames(
+  octets: Buffer,
+  { name, namespace }: MetadataReader,
+): ObjectNames | undefined {
   if (name.start === name.end || namespace.start === namespace.end) return undefined;
   return {
     namespace: octets.toString('utf8', namespace.start, namespace.end),

@@ -108,14 +108,14 @@ function addPlace(
   { zone, node, hints }: Pick<EndpointAddress, 'zone' | 'node' | 'hints'>,
 ): void {
   places.begin();
-  if (zone !== undefined) places.zones.set(wordOf(zone));
-  if (node !== undefined) places.nodes.set(wordOf(node));
-  for (const name of hints?.zones ?? []) places.zones.addHint(wordOf(name));
-  for (const name of hints?.nodes ?? []) places.nodes.addHint(wordOf(name));
+  if (zone !== undefined) places.zones.set(toPlaceWord(zone));
+  if (node !== undefined) places.nodes.set(toPlaceWord(node));
+  for (const name of hints?.zones ?? []) places.zones.addHint(toPlaceWord(name));
+  for (const name of hints?.nodes ?? []) places.nodes.addHint(toPlaceWord(name));
 }
 
 /** The word of a zone or a node. */
-export function wordOf(name: string): number {
+export function toPlaceWord(name: string): number {
   const octets = Buffer.from(name, 'utf8');
   return placeWord(octets, 0, octets.length);
 }
@@ -144,19 +144,19 @@ function addPort(ports: PortsDraft, { name, protocol, port }: ServicePort): void
 
 /** The key of a service's entry; undefined if its names cannot be labels. */
 export function serviceKey(namespace: string, name: string): Uint8Array | undefined {
-  const first = labelOf(name);
-  const second = labelOf(namespace);
+  const first = toWireLabel(name);
+  const second = toWireLabel(namespace);
   return first && second && Buffer.concat([first, second]);
 }
 
 /** The key of a slice's entry; undefined if the name of its namespace cannot be a label. */
 export function sliceKey(namespace: string, name: string): Uint8Array | undefined {
-  const label = labelOf(namespace);
+  const label = toWireLabel(namespace);
   return label && Buffer.concat([label, Buffer.from(name, 'utf8')]);
 }
 
 /** A name as a label in wire form; undefined if it cannot be one. */
-export function labelOf(name: string): Uint8Array | undefined {
+export function toWireLabel(name: string): Uint8Array | undefined {
   const octets = Buffer.from(name, 'utf8');
   return isObjectLabel(octets, 0, octets.length)
     ? Buffer.concat([Uint8Array.of(octets.length), octets])

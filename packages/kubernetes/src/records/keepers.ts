@@ -5,7 +5,7 @@ import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
 import type { EndpointsObject, NamespaceObject, ObjectKey, ServiceObject } from '../objects/objects.ts';
 import { keyOfObject } from '../objects/objects.ts';
 import { DraftedService, DraftedSlice } from './drafted.ts';
-import { draftService, draftSlice, labelOf, serviceKey, sliceKey } from './fill-drafts.ts';
+import { draftService, draftSlice, serviceKey, sliceKey, toWireLabel } from './fill-drafts.ts';
 import type { RecordKeeper } from './record-sink.ts';
 
 const changedIf = (isChanged: boolean) => (isChanged ? 'changed' : 'same');
@@ -53,11 +53,11 @@ export function keepSlices(writer: RecordWriter): RecordKeeper<EndpointsObject> 
 export function keepNamespaces(writer: RecordWriter): RecordKeeper<NamespaceObject> {
   return {
     put({ name }, list) {
-      const label = labelOf(name);
+      const label = toWireLabel(name);
       return label === undefined ? 'unusable' : changedIf(writer.putNamespace(label, list));
     },
     remove(key) {
-      const label = labelOf(key);
+      const label = toWireLabel(key);
       return label !== undefined && writer.removeNamespace(label);
     },
     sweep: (list) => writer.sweepNamespaces(list),

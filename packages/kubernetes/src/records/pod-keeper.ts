@@ -2,11 +2,11 @@
  * Keeps the addresses of pods: per pod as text, and as entries that readers find.
  */
 import { parseAddress } from '@portolan/dns/address.ts';
-import { ItemFault, type ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemFault, type ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
 import { canonicalAddress } from '../names/endpoints.ts';
 import { keyOfObject, type ObjectKey, type PodObject } from '../objects/objects.ts';
-import { labelOf } from './fill-drafts.ts';
+import { toWireLabel } from './fill-drafts.ts';
 import type { RecordKeeper } from './record-sink.ts';
 
 /** Characters of a line that a message shows. */
@@ -29,7 +29,7 @@ export class PodKeeper implements RecordKeeper<PodObject> {
 
   put(pod: PodObject, list: number): 'changed' | 'same' | 'unusable' {
     const { namespace, addresses } = pod;
-    const label = labelOf(namespace);
+    const label = toWireLabel(namespace);
     if (label === undefined) return 'unusable';
     const key = keyOfObject(pod);
     this.#note(key, list);
@@ -47,7 +47,7 @@ export class PodKeeper implements RecordKeeper<PodObject> {
 
   remove(key: ObjectKey): boolean {
     const addresses = this.#pods.get(key);
-    const label = labelOf(key.slice(0, key.indexOf('/')));
+    const label = toWireLabel(key.slice(0, key.indexOf('/')));
     if (addresses === undefined || label === undefined) return false;
     this.#pods.delete(key);
     for (const address of addressesIn(addresses)) this.#writer.removePod(podKey(label, address));
@@ -69,7 +69,7 @@ export class PodKeeper implements RecordKeeper<PodObject> {
 
   /** Whether a pod of a namespace has an address. @param address canonical */
   has(namespace: string, address: string): boolean {
-    const label = labelOf(namespace);
+    const label = toWireLabel(namespace);
     return label !== undefined && this.#writer.hasPod(podKey(label, address));
   }
 
@@ -80,7 +80,7 @@ export class PodKeeper implements RecordKeeper<PodObject> {
   }
 
   /** Takes in pods that were copied. They are not from any list. @param fence that a line passes */
-  restore(octets: Uint8Array, fence: ItemFence): void {
+  restore(octets: Uint8Array, fence: ItemGuard): void {
     for (const line of Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString().split('\n'))
       if (line !== '')
         fence.take(

@@ -18,12 +18,12 @@ import {
 import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
 import {
   type AddressValue,
-  addressOf,
-  hostnameOf,
-  octetsOf,
+  listSections,
+  readEndpointAddress,
+  readEndpointHostname,
   readyIn,
-  sectionsOf,
   targetsIn,
+  toAddressOctets,
 } from '@portolan/kernel/records/slice-addresses.ts';
 import type { NamedTarget } from '../names/endpoint-targets.ts';
 import type { Endpoint } from '../names/endpoints.ts';
@@ -47,7 +47,7 @@ export class RecordViews {
   }
 
   /** @param entry of a service */
-  namesOf(entry: number): NamespacedName {
+  readNamespacedName(entry: number): NamespacedName {
     const name = this.labelAt(entry + SERVICE.KEY);
     return { name, namespace: this.labelAt(entry + SERVICE.KEY + 1 + name.length) };
   }
@@ -76,7 +76,7 @@ export class RecordViews {
     const { ports, end } = this.#ports(portsAt, this.#get(record + SERVICE_RECORD.PORTS));
     const selects = (head & SELECTS_PODS) === 0 ? {} : { selects: true };
     const address = this.#address(record, end);
-    return { kind: 'Service', ...this.namesOf(entry), address, ports, ...selects };
+    return { kind: 'Service', ...this.readNamespacedName(entry), address, ports, ...selects };
   }
 
   /** @param externalAt the octet behind the ports */
@@ -129,12 +129,12 @@ export class RecordViews {
   #endpointsIn(record: number): readonly Endpoint[] {
     const { views } = this.#writer.space;
     const endpoints: Endpoint[] = [];
-    for (const section of sectionsOf(views, record)) {
+    for (const section of listSections(views, record)) {
       const ports = this.portsIn(section);
       for (let index = 0, ready = readyIn(views, section); index < ready; index += 1)
         endpoints.push({
-          address: formatValue(addressOf(views, section, index)),
-          hostname: hostnameOf(views, section, index),
+          address: formatValue(readEndpointAddress(views, section, index)),
+          hostname: readEndpointHostname(views, section, index),
           ports,
         });
     }
@@ -180,6 +180,6 @@ export class RecordViews {
 
 /** The canonical text of an address. */
 export function formatValue(address: AddressValue): string {
-  if (typeof address === 'string') return formatAddress(octetsOf(address));
+  if (typeof address === 'string') return formatAddress(toAddressOctets(address));
   return `${address >>> 24}.${(address >>> 16) & 255}.${(address >>> 8) & 255}.${address & 255}`;
 }

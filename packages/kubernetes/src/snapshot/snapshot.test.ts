@@ -23,7 +23,7 @@ beforeEach(() => {
   file = join(folder, 'state');
 });
 /** Undefined if the snapshot cannot be used, or has no lines. */
-const linesOf = (reading: SnapshotReading) =>
+const listLines = (reading: SnapshotReading) =>
   reading.kind === 'good' ? linesIn(reading.content) : undefined;
 
 const linesIn = (content: SnapshotContent | undefined) =>
@@ -42,7 +42,7 @@ describe('the file', () => {
         await writeLines(lines);
         const reading = await readSnapshot(file, owner);
         expect(reading).toMatchObject({ kind: 'good', count: lines.length, written: 0, isVerified: false });
-        expect(linesOf(reading)).toEqual(lines);
+        expect(listLines(reading)).toEqual(lines);
       }),
       { numRuns: 30 },
     );
@@ -51,7 +51,7 @@ describe('the file', () => {
   it('is written in parts without a difference', async () => {
     const lines = Array.from({ length: 5_000 }, (_, index) => `${index} ${'x'.repeat(200)}`);
     await writeLines(lines);
-    expect(linesOf(await readSnapshot(file, owner))).toEqual(lines);
+    expect(listLines(await readSnapshot(file, owner))).toEqual(lines);
     expect(readdirSync(folder)).toEqual(['state']);
   });
 
@@ -130,7 +130,7 @@ describe('the keeper', () => {
     });
   const linesInFile = async () => {
     const reading = await readSnapshot(file, owner);
-    return reading.kind === 'good' ? linesOf(reading) : reading.kind;
+    return reading.kind === 'good' ? listLines(reading) : reading.kind;
   };
   /** Advances the clock to the next check, and waits for its end. */
   const look = async () => {

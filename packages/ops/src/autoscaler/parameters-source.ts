@@ -20,7 +20,7 @@ export async function fetchParameters(
 ): Promise<FetchedParameters> {
   const collection = `/api/v1/namespaces/${namespace}/configmaps`;
   try {
-    return { data: dataOf(await rest.get(`${collection}/${name}`)), wasCreated: false };
+    return { data: readConfigMapData(await rest.get(`${collection}/${name}`)), wasCreated: false };
   } catch (error) {
     if (!isStatus(error, 404) || defaultParameters === undefined) throw error;
   }
@@ -33,11 +33,11 @@ export async function fetchParameters(
   } catch (error) {
     if (!isStatus(error, 409)) throw error;
     // Another instance was faster.
-    return { data: dataOf(await rest.get(`${collection}/${name}`)), wasCreated: false };
+    return { data: readConfigMapData(await rest.get(`${collection}/${name}`)), wasCreated: false };
   }
 }
 
-function dataOf(object: JsonRecord): ReadonlyMap<string, string> {
+function readConfigMapData(object: JsonRecord): ReadonlyMap<string, string> {
   const trimmed = trimConfigMap(object);
   return trimmed.kind === 'object' ? trimmed.object.data : new Map();
 }

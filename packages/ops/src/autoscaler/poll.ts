@@ -84,7 +84,7 @@ export class Poller {
   ): Promise<void> {
     const { rest, isLeader, clock } = this.#dependencies;
     try {
-      const place = await this.#placeOf(target);
+      const place = await this.#findPlace(target);
       const scaling = await scale(
         rest,
         place,
@@ -120,7 +120,7 @@ export class Poller {
     await this.#events.write(place, target.name, scaling, cause);
   }
 
-  async #placeOf(target: ScaleTarget): Promise<ScalePlace> {
+  async #findPlace(target: ScaleTarget): Promise<ScalePlace> {
     const known = this.#places.get(target);
     if (known !== undefined) return known;
     const place = await findScalePlace(target, this.#plan.namespace, this.#dependencies.rest);

@@ -40,7 +40,7 @@ async function discover(
   { word, group }: Extract<ScaleResource, { readonly kind: 'discovered' }>,
   rest: RestClient,
 ): Promise<Discovered> {
-  for (const groupVersion of versionsOf(await rest.get(`/apis/${group}`))) {
+  for (const groupVersion of listVersions(await rest.get(`/apis/${group}`))) {
     const root = `/apis/${groupVersion}`;
     const resources = asList((await rest.get(root))['resources'])
       .map(asRecord)
@@ -56,7 +56,7 @@ async function discover(
 }
 
 /** The preferred one first. */
-function versionsOf(group: JsonRecord): ReadonlySet<string> {
+function listVersions(group: JsonRecord): ReadonlySet<string> {
   const versions = [group['preferredVersion'], ...asList(group['versions'])];
   return new Set(versions.flatMap((each) => asText(asRecord(each)?.['groupVersion']) ?? []));
 }

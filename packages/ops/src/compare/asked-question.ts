@@ -2,10 +2,10 @@
  * The questions that both sides of a comparison are asked.
  */
 import { encodeMessage } from '@portolan/dns/message.ts';
-import { className, typeName, typeOf } from '@portolan/dns/mnemonics.ts';
+import { className, parseType, typeName } from '@portolan/dns/mnemonics.ts';
 import { NameError, parseName } from '@portolan/dns/name.ts';
 import { CLASS, OPCODE, type Question, TYPE } from '@portolan/dns/types.ts';
-import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
+import { ItemFault } from '@portolan/kernel/base/item-guard.ts';
 
 export interface AskedQuestion extends Question {
   readonly recursionDesired: boolean;
@@ -56,7 +56,7 @@ export function readName(text: string): AskedQuestion['name'] {
 
 /** @throws ItemFault for no type, and for a zone transfer, which is no question for one answer */
 export function readType(text: string): number {
-  const type = typeOf(text.toUpperCase());
+  const type = parseType(text.toUpperCase());
   if (type === undefined) throw new ItemFault('malformed', `not a type: ${text.slice(0, 20)}`);
   if (!isComparable({ type })) throw new ItemFault('malformed', `not compared: type ${text}`);
   return type;

@@ -5,9 +5,9 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';
 import { FrameParser, frame } from '@portolan/dns/frames.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import type { Answerer, AnswererReply } from './answerer.ts';
 import { type AskedQuestion, encodeQuestion } from './asked-question.ts';
 import { PendingReplies } from './pending-replies.ts';
+import type { QueryResponder, QueryResponderReply } from './query-responder.ts';
 
 export interface AskedPlace {
   /** `tcp`: all questions. Over UDP, those with a truncated reply are asked again over TCP. */
@@ -27,7 +27,7 @@ interface AskingTerms {
 /** Several: servers that share a port among sockets choose by the client's port. */
 const UDP_SOCKETS = 8;
 
-export class AskedServer implements Answerer {
+export class AskedServer implements QueryResponder {
   readonly #isStream: boolean;
   readonly #datagrams: readonly DatagramChannel[];
   readonly #stream: StreamChannel;
@@ -41,7 +41,7 @@ export class AskedServer implements Answerer {
     this.#stream = new StreamChannel(settings);
   }
 
-  async ask(question: AskedQuestion, byStream: boolean): Promise<AnswererReply> {
+  async ask(question: AskedQuestion, byStream: boolean): Promise<QueryResponderReply> {
     this.#asked += 1;
     const channel = byStream ? undefined : this.#datagrams[this.#asked % UDP_SOCKETS];
     if (channel !== undefined) return await channel.ask(question);
@@ -68,7 +68,7 @@ class DatagramChannel {
     this.#pending = new PendingReplies(clock, timeout);
   }
 
-  async ask(question: AskedQuestion): Promise<AnswererReply> {
+  async ask(question: AskedQuestion): Promise<QueryResponderReply> {
     this.#socket ??= this.#open();
     const socket = await this.#socket.catch(() => undefined);
     if (socket === undefined) {
@@ -119,7 +119,7 @@ class StreamChannel {
     this.#pending = new PendingReplies(clock, timeout);
   }
 
-  async ask(question: AskedQuestion): Promise<AnswererReply> {
+  async ask(question: AskedQuestion): Promise<QueryResponderReply> {
     const socket = this.#socket ?? this.#open();
     return await this.#pending.wait(question, (id) => socket.write(frame(encodeQuestion(question, id))));
   }

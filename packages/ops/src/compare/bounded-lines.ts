@@ -17,7 +17,7 @@ export async function* boundedLines(
       begun.push(chunk.subarray(start, end));
       octets += end - start;
       if (octets > maxOctets) tooLong();
-      else yield textOf(begun);
+      else yield decodeLine(begun);
       begun = [];
       octets = 0;
       start = end + 1;
@@ -27,9 +27,9 @@ export async function* boundedLines(
     else begun = [];
   }
   if (octets > maxOctets) tooLong();
-  else if (octets > 0) yield textOf(begun);
+  else if (octets > 0) yield decodeLine(begun);
 }
 
-function textOf(pieces: readonly Uint8Array[]): string {
+function decodeLine(pieces: readonly Uint8Array[]): string {
   return Buffer.concat(pieces).toString('utf8').replace(/\r$/, '');
 }

@@ -1,10 +1,10 @@
 import type { Message, ResourceRecord } from '@portolan/dns/types.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { expect, it } from 'vitest';
-import type { Answerer, AnswererReply } from './answerer.ts';
 import { type AskedQuestion, readListLine } from './asked-question.ts';
 import { Comparison, SilentSideError } from './comparison.ts';
 import { findDeviation } from './known-deviations.ts';
+import type { QueryResponder, QueryResponderReply } from './query-responder.ts';
 import { makeReport, renderReport } from './render-report.ts';
 import { type Counted, Tally } from './tally.ts';
 
@@ -25,7 +25,7 @@ function replied(
   question: AskedQuestion,
   header: Partial<Message['header']>,
   addresses: readonly string[],
-): AnswererReply {
+): QueryResponderReply {
   const answers = addresses.map(
     (address): ResourceRecord => ({ name: question.name, class: 1, ttl: 30, data: { kind: 'A', address } }),
   );
@@ -41,18 +41,20 @@ function replied(
   return { kind: 'replied', message, milliseconds: 1.5 };
 }
 
-function answererOf(ask: (question: AskedQuestion, byStream: boolean) => AnswererReply): Answerer {
+function makeAnswerer(
+  ask: (question: AskedQuestion, byStream: boolean) => QueryResponderReply,
+): QueryResponder {
   return { ask: async (question, byStream) => ask(question, byStream), close() {} };
 }
 
-async function* questionsOf(count: number): AsyncGenerator<AskedQuestion> {
+async function* makeQuestions(count: number): AsyncGenerator<AskedQuestion> {
   for (let index = 0; index < count; index += 1) {
     const question = readListLine(`n${index}.example`);
     if (question !== undefined) yield question;
   }
 }
 
-async function compare(one: Answerer, other: Answerer, count = 30): Promise<Counted> {
+async function compare(one: QueryResponder, other: QueryResponder, count = 30): Promise<Counted> {
   const tally = new Tally(2);
   const comparison = new Comparison({
     answerers: [one, other],
@@ -63,19 +65,19 @@ async function compare(one: Answerer, other: Answerer, count = 30): Promise<Coun
     tally,
     clock: systemClock,
   });
-  await comparison.run(questionsOf(count));
+  await comparison.run(makeQuestions(count));
   return tally.count();
 }
 
-const plain = answererOf((question) => replied(question, {}, ['10.0.0.1', '10.0.0.2']));
+const plain = makeAnswerer((question) => replied(question, {}, ['10.0.0.1', '10.0.0.2']));
 
 it('counts equal answers, whatever their order, up to the number asked for', async () => {
-  const turned = answererOf((question) => replied(question, {}, ['10.0.0.2', '10.0.0.1']));
+  const turned = makeAnswerer((question) => replied(question, {}, ['10.0.0.2', '10.0.0.1']));
   expect(await compare(plain, turned)).toMatchObject({ questions: 25, equal: 25, different: 0, kinds: [] });
 });
 
 it('counts each kind of difference with its reason and its first examples', async () => {
-  const other = answererOf((question) =>
+  const other = makeAnswerer((question) =>
     question.name.startsWith('n1')
       ? replied(question, { rcode: 3 }, [])
       : replied(question, {}, ['10.0.0.1']),
@@ -99,7 +101,7 @@ it('counts each kind of difference with its reason and its first examples', asyn
 
 it('asks again before it takes an answer that changes for a difference', async () => {
   let turn = 0;
-  const changing = answererOf((question) => {
+  const changing = makeAnswerer((question) => {
     turn += 1;
     return replied(question, {}, turn % 2 === 0 ? ['10.0.0.1', '10.0.0.2'] : ['10.0.0.9']);
   });
@@ -109,7 +111,7 @@ it('asks again before it takes an answer that changes for a difference', async (
 
 it('compares over TCP what does not fit', async () => {
   const cut = (kept: string) =>
-    answererOf((question, byStream) =>
+    makeAnswerer((question, byStream) =>
       byStream
         ? replied(question, {}, ['10.0.0.1', '10.0.0.2'])
         : replied(question, { truncated: true }, [kept]),
@@ -118,9 +120,9 @@ it('compares over TCP what does not fit', async () => {
 });
 
 it('ends if one side never replies', async () => {
-  const silent = answererOf(() => ({ kind: 'failed', reason: 'no reply' }));
+  const silent = makeAnswerer(() => ({ kind: 'failed', reason: 'no reply' }));
   await expect(compare(plain, silent)).rejects.toThrow(SilentSideError);
-  const first = answererOf((question) =>
+  const first = makeAnswerer((question) =>
     question.name === 'n3.example.' ? { kind: 'failed', reason: 'no reply' } : replied(question, {}, []),
   );
   const counted = await compare(first, first);

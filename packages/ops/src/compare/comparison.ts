@@ -2,13 +2,13 @@
  * Asks both sides the same questions, at a bounded rate, and counts the verdicts.
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import type { Answerer, AnswererReply } from './answerer.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { type FindDeviation, judgeReplies, type ReplyVerdict, type Sides } from './judge-replies.ts';
+import type { QueryResponder, QueryResponderReply } from './query-responder.ts';
 import type { Tally } from './tally.ts';
 
 export interface ComparisonOptions {
-  readonly answerers: readonly [Answerer, Answerer];
+  readonly answerers: readonly [QueryResponder, QueryResponder];
   readonly sides: Sides;
   readonly findDeviation: FindDeviation;
   /** The most questions in a second. */
@@ -38,7 +38,7 @@ const FIRST_QUESTIONS = 10;
 /** Milliseconds for which missed turns are made up. */
 const CATCH_UP = 50;
 
-type Replies = readonly [AnswererReply, AnswererReply];
+type Replies = readonly [QueryResponderReply, QueryResponderReply];
 
 export class Comparison {
   readonly #options: ComparisonOptions;
@@ -160,6 +160,6 @@ export class Comparison {
   }
 }
 
-function isTruncated(reply: AnswererReply): boolean {
+function isTruncated(reply: QueryResponderReply): boolean {
   return reply.kind === 'replied' && reply.message.header.truncated;
 }

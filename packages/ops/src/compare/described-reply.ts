@@ -2,7 +2,7 @@
  * A reply as text, part by part: the form in which the judge compares replies, and in which answers of other servers are recorded.
  */
 import { formatAddress } from '@portolan/dns/address.ts';
-import { wholeRcodeOf } from '@portolan/dns/edns.ts';
+import { toFullRcode } from '@portolan/dns/edns.ts';
 import { opcodeName, rcodeName } from '@portolan/dns/mnemonics.ts';
 import { ROOT, toKey } from '@portolan/dns/name.ts';
 import { presentQuestion, presentRecord } from '@portolan/dns/present.ts';
@@ -64,7 +64,7 @@ export function describeReply(message: Message, answer?: readonly string[]): Des
 }
 
 function nameOfRcode(message: Message): string {
-  const rcode = wholeRcodeOf(message);
+  const rcode = toFullRcode(message);
   return rcode === RCODE.BADVERS ? 'BADVERS' : rcodeName(rcode);
 }
 

@@ -3,10 +3,10 @@
  */
 import type { Question } from '@portolan/dns/types.ts';
 import type { DifferingReplies } from '@portolan/kernel/deviations/differing-replies.ts';
-import type { AnswererReply } from './answerer.ts';
 import { type DescribedReply, describeReply } from './described-reply.ts';
 import { differingParts, type JudgeRules, maskNameServer, maskSerials, NEAR_TTL } from './judge.ts';
 import type { KnownDeviation } from './known-deviations.ts';
+import type { QueryResponderReply } from './query-responder.ts';
 
 /** The sides of a comparison, as the report calls them. */
 export type Sides = readonly [one: string, other: string];
@@ -39,7 +39,7 @@ export type FindDeviation = (replies: DifferingReplies) => KnownDeviation | unde
 
 export function judgeReplies(
   question: Question,
-  replies: readonly [AnswererReply, AnswererReply],
+  replies: readonly [QueryResponderReply, QueryResponderReply],
   sides: Sides,
   findDeviation: FindDeviation,
 ): ReplyVerdict {
@@ -74,13 +74,13 @@ export function judgeMessages(
     Object.fromEntries(Object.entries(reply).filter(([part]) => parts.includes(part)));
   return {
     kind: 'different',
-    reason: reasonOf(one, other, parts, sides),
+    reason: explainDifference(one, other, parts, sides),
     deviation: findDeviation({ question, one, other, parts }),
     said: [said(one), said(other)],
   };
 }
 
-function saidBy(reply: AnswererReply): Said {
+function saidBy(reply: QueryResponderReply): Said {
   if (reply.kind === 'failed') return reply.reason;
   const { rcode, answer } = describeReply(reply.message);
   return { rcode, answer };
@@ -108,18 +108,18 @@ export function maskOwn(reply: DescribedReply): DescribedReply {
 }
 
 /** The result in one word: of the replies without data NODATA. */
-export function resultOf({ rcode, answer }: DescribedReply): string {
+export function toResult({ rcode, answer }: DescribedReply): string {
   return rcode === 'NOERROR' && answer.length === 0 ? 'NODATA' : rcode;
 }
 
-function reasonOf(
+function explainDifference(
   one: DescribedReply,
   other: DescribedReply,
   parts: readonly string[],
   sides: Sides,
 ): string {
-  const was = resultOf(one);
-  const is = resultOf(other);
+  const was = toResult(one);
+  const is = toResult(other);
   // Another result has other sections too.
   if (was !== is) return `${was} from ${sides[0]}, ${is} from ${sides[1]}`;
   return parts.map((part) => reasonOfPart(part, one, other, sides)).join('; ');

@@ -13,7 +13,7 @@ type Said = Partial<Omit<DescribedReply, 'question'>>;
 const SOA = (zone: string, ttl = 30, domain = zone) =>
   `${zone} ${ttl} IN SOA ns.dns.${domain} hostmaster.${domain} 1 7200 1800 86400 30`;
 
-function deviationOf(
+function findDeviationName(
   name: string,
   type: number,
   one: Said,
@@ -41,12 +41,17 @@ const address = (host: string) => `${host}.cart.shop.svc.cluster.local. 30 IN A 
 
 it('knows names in records that take the capitals of the question', () => {
   expect(
-    deviationOf(SERVICE, TYPE.SRV, { answer: [target('a', 'ClUsTer.local.')] }, { answer: [target('a')] }),
+    findDeviationName(
+      SERVICE,
+      TYPE.SRV,
+      { answer: [target('a', 'ClUsTer.local.')] },
+      { answer: [target('a')] },
+    ),
   ).toBe('names-lower-case');
   // A denial of an upstream server, whose TTL counts down on both sides.
   const denied = (soa: string): Said => ({ flags: ['aa', 'ra', 'rd'], authority: [soa] });
   expect(
-    deviationOf(
+    findDeviationName(
       'h.example.com.',
       TYPE.AAAA,
       denied(SOA('example.com.', 20, 'eXample.com.')),
@@ -54,36 +59,41 @@ it('knows names in records that take the capitals of the question', () => {
     ),
   ).toBe('names-lower-case');
   expect(
-    deviationOf(SERVICE, TYPE.SRV, { answer: [target('a', 'Other.local.')] }, { answer: [target('a')] }),
+    findDeviationName(
+      SERVICE,
+      TYPE.SRV,
+      { answer: [target('a', 'Other.local.')] },
+      { answer: [target('a')] },
+    ),
   ).toBeUndefined();
   expect(
-    deviationOf(SERVICE, TYPE.SRV, { answer: [target('A')] }, { answer: [target('a'), target('b')] }),
+    findDeviationName(SERVICE, TYPE.SRV, { answer: [target('A')] }, { answer: [target('a'), target('b')] }),
   ).toBeUndefined();
 });
 
 it('knows additional addresses that do not fit', () => {
   const answer = [target('a'), target('b')];
   const cut = (...additional: string[]): Said => ({ flags: ['aa', 'rd', 'tc'], answer, additional });
-  expect(deviationOf(SERVICE, TYPE.SRV, cut(), { answer })).toBe('additional-left-out');
-  expect(deviationOf(SERVICE, TYPE.SRV, cut(address('a')), { answer, additional: [address('b')] })).toBe(
-    'additional-left-out',
-  );
+  expect(findDeviationName(SERVICE, TYPE.SRV, cut(), { answer })).toBe('additional-left-out');
+  expect(
+    findDeviationName(SERVICE, TYPE.SRV, cut(address('a')), { answer, additional: [address('b')] }),
+  ).toBe('additional-left-out');
   const capitals = [target('a', 'CLUSTER.local.'), target('b', 'CLUSTER.local.')];
-  expect(deviationOf(SERVICE, TYPE.SRV, { ...cut(), answer: capitals }, { answer })).toBe(
+  expect(findDeviationName(SERVICE, TYPE.SRV, { ...cut(), answer: capitals }, { answer })).toBe(
     'additional-left-out',
   );
-  expect(deviationOf(SERVICE, TYPE.SRV, cut(), { answer: [target('a')] })).toBeUndefined();
-  expect(deviationOf(SERVICE, TYPE.SRV, { answer }, { ...cut() })).toBeUndefined();
+  expect(findDeviationName(SERVICE, TYPE.SRV, cut(), { answer: [target('a')] })).toBeUndefined();
+  expect(findDeviationName(SERVICE, TYPE.SRV, { answer }, { ...cut() })).toBeUndefined();
 });
 
 it('knows the name of the name server, and a question for SOA that is passed on', () => {
   const authority = [SOA('cluster.local.')];
   for (const type of [TYPE.TXT, TYPE.CNAME])
-    expect(deviationOf('ns.dns.cluster.local.', type, { rcode: 'NXDOMAIN', authority }, { authority })).toBe(
-      'name-exists',
-    );
+    expect(
+      findDeviationName('ns.dns.cluster.local.', type, { rcode: 'NXDOMAIN', authority }, { authority }),
+    ).toBe('name-exists');
   expect(
-    deviationOf(
+    findDeviationName(
       '1.0.0.127.in-addr.arpa.',
       TYPE.SOA,
       { authority: [SOA('in-addr.arpa.')] },
@@ -95,9 +105,9 @@ it('knows the name of the name server, and a question for SOA that is passed on'
 it('knows answers of class IN to questions of other classes', () => {
   const given: Said = { flags: ['aa', 'ra', 'rd'], answer: ['h.example.com. 20 IN A 192.0.2.1'] };
   const refused: Said = { rcode: 'REFUSED', flags: ['ra', 'rd'] };
-  expect(deviationOf('h.example.com.', TYPE.A, given, refused, CLASS.CH)).toBe('class-of-its-own');
-  expect(deviationOf('h.example.com.', TYPE.A, given, refused)).toBeUndefined();
-  expect(deviationOf('h.example.com.', TYPE.A, refused, given, CLASS.CH)).toBeUndefined();
+  expect(findDeviationName('h.example.com.', TYPE.A, given, refused, CLASS.CH)).toBe('class-of-its-own');
+  expect(findDeviationName('h.example.com.', TYPE.A, given, refused)).toBeUndefined();
+  expect(findDeviationName('h.example.com.', TYPE.A, refused, given, CLASS.CH)).toBeUndefined();
 });
 
 it('says the class of a question that is not of IN', () => {

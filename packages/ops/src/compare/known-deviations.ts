@@ -2,7 +2,7 @@
  * Names the deliberate deviation that two replies show.
  */
 import type { DifferingReplies } from '@portolan/kernel/deviations/differing-replies.ts';
-import { DEVIATIONS, describeDeviation, pageOf } from '@portolan/kernel/deviations/table.ts';
+import { DEVIATIONS, describeDeviation, findPage } from '@portolan/kernel/deviations/table.ts';
 
 export interface KnownDeviation {
   /** The id of its row in the table of deviations. */
@@ -16,5 +16,5 @@ export interface KnownDeviation {
 /** The first deviation that two replies show; undefined: none is known. */
 export function findDeviation(replies: DifferingReplies): KnownDeviation | undefined {
   const row = DEVIATIONS.find((each) => each.shownBy?.(replies) === true);
-  return row && { name: row.id, text: describeDeviation(row), page: pageOf(row.id) };
+  return row && { name: row.id, text: describeDeviation(row), page: findPage(row.id) };
 }

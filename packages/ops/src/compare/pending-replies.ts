@@ -7,13 +7,13 @@ import { toKey } from '@portolan/dns/name.ts';
 import type { Message, Question } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import { randomId } from '@portolan/kernel/forward/transport/random-ids.ts';
-import type { AnswererReply, UnansweredReason } from './answerer.ts';
+import type { QueryResponderReply, UnansweredReason } from './query-responder.ts';
 
 interface Pending {
   readonly question: Question;
   readonly sentAt: number;
   readonly timer: Timer;
-  readonly resolve: (reply: AnswererReply) => void;
+  readonly resolve: (reply: QueryResponderReply) => void;
 }
 
 export class PendingReplies {
@@ -28,7 +28,7 @@ export class PendingReplies {
   }
 
   /** Waits for the reply to a question. @param send gets the id of the query */
-  wait(question: Question, send: (id: number) => void): Promise<AnswererReply> {
+  wait(question: Question, send: (id: number) => void): Promise<QueryResponderReply> {
     let id = randomId();
     while (this.#byId.has(id)) id = randomId();
     return new Promise((resolve) => {
@@ -56,7 +56,7 @@ export class PendingReplies {
     for (const id of [...this.#byId.keys()]) this.#end(id, { kind: 'failed', reason });
   }
 
-  #end(id: number, reply: AnswererReply): void {
+  #end(id: number, reply: QueryResponderReply): void {
     const pending = this.#byId.get(id);
     if (pending === undefined) return;
     this.#byId.delete(id);

@@ -5,7 +5,7 @@ import { encodeQuestion, readListLine, textOfQuestion } from './asked-question.t
 import { boundedLines } from './bounded-lines.ts';
 import { LeftOut, questionsOfLines } from './question-source.ts';
 
-async function* chunksOf(octets: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+async function* splitIntoChunks(octets: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < octets.length; at += size) yield octets.subarray(at, at + size);
 }
 
@@ -15,7 +15,11 @@ async function read(
 ): Promise<{ readonly questions: readonly string[]; readonly leftOut: LeftOut }> {
   const leftOut = new LeftOut();
   const questions: string[] = [];
-  for await (const question of questionsOfLines(chunksOf(Buffer.from(text), size), readListLine, leftOut))
+  for await (const question of questionsOfLines(
+    splitIntoChunks(Buffer.from(text), size),
+    readListLine,
+    leftOut,
+  ))
     questions.push(textOfQuestion(question));
   return { questions, leftOut };
 }
@@ -44,7 +48,7 @@ it('cuts lines alike, however they come', async () => {
   await fc.assert(
     fc.asyncProperty(text, fc.integer({ min: 1, max: 9 }), async (all, size) => {
       const lines: string[] = [];
-      for await (const line of boundedLines(chunksOf(Buffer.from(all), size), 1000, () => {}))
+      for await (const line of boundedLines(splitIntoChunks(Buffer.from(all), size), 1000, () => {}))
         lines.push(line);
       const expected = all.split('\n');
       expect(lines).toEqual(expected.at(-1) === '' ? expected.slice(0, -1) : expected);

@@ -1,7 +1,7 @@
 /**
  * Where the questions of a comparison come from, item by item. An item that cannot be read is counted, and the next one is read.
  */
-import { type ItemReading, readItem } from '@portolan/kernel/base/item-fence.ts';
+import { type ItemReading, readItem } from '@portolan/kernel/base/item-guard.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { boundedLines } from './bounded-lines.ts';
 

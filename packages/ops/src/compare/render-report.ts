@@ -98,13 +98,13 @@ function renderSaid(said: Said): string {
   if (typeof said === 'string') return said;
   return Object.entries(said)
     .map(([part, value]) => {
-      const text = Array.isArray(value) ? value.map(String).join(' | ') || 'none' : textOf(value);
+      const text = Array.isArray(value) ? value.map(String).join(' | ') || 'none' : formatValue(value);
       return part === 'rcode' ? text : `${part}: ${text}`;
     })
     .join('; ');
 }
 
-function textOf(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'none');
 }
 

@@ -104,19 +104,19 @@ export class Tally {
         other.count - one.count,
     );
     const [one, other] = this.#histograms;
-    return { ...this.#counts, kinds, roundTrips: [roundTripOf(one), roundTripOf(other)] };
+    return { ...this.#counts, kinds, roundTrips: [computeRoundTrip(one), computeRoundTrip(other)] };
   }
 
   #addDifference(question: Question, { reason, deviation, said }: ReplyDifference): void {
     this.#counts.different += 1;
     if (deviation !== undefined) this.#counts.known += 1;
-    const kind = this.#kindOf(reason, deviation);
+    const kind = this.#getOrCreateKind(reason, deviation);
     kind.count += 1;
     if (kind.examples.length >= this.#maxExamples) return;
     kind.examples.push({ question: textOfQuestion(question), said: [shorten(said[0]), shorten(said[1])] });
   }
 
-  #kindOf(reason: string, deviation: ReplyDifference['deviation']): GrowingKind {
+  #getOrCreateKind(reason: string, deviation: ReplyDifference['deviation']): GrowingKind {
     const isFurther = this.#kinds.size >= MAX_KINDS;
     const key = `${deviation?.name ?? ''} ${reason}`;
     const known = this.#kinds.get(key) ?? (isFurther ? this.#kinds.get(FURTHER) : undefined);
@@ -129,7 +129,7 @@ export class Tally {
   }
 }
 
-function roundTripOf(histogram: RecordableHistogram): ComparedTimes | undefined {
+function computeRoundTrip(histogram: RecordableHistogram): ComparedTimes | undefined {
   if (histogram.count === 0) return undefined;
   const at = (percent: number) => histogram.percentile(percent) / MICROSECONDS;
   return { p50: at(50), p99: at(99), max: histogram.max / MICROSECONDS };

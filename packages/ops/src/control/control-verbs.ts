@@ -7,7 +7,7 @@ import { presentRecord } from '@portolan/dns/present.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
-import { readHanded } from '@portolan/kernel/chain/handed-answer.ts';
+import { readHandover } from '@portolan/kernel/chain/handover-answer.ts';
 import type { QueryEvent } from '@portolan/kernel/listen/query-events/event-reader.ts';
 import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
 import type { CarryOut } from '@portolan/server/observe/control/control-socket.ts';
@@ -20,12 +20,12 @@ import type { Server } from '@portolan/server/server.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { diagnose } from './diagnose.ts';
 import { Explainer } from './explain.ts';
-import { KeptStatistics } from './kept-statistics.ts';
 import { listChanges, listNames } from './published-names.ts';
+import { QueryStatistics } from './query-statistics.ts';
+import { ALL_EVENTS, QueryStream, type WatchedQuery } from './query-stream.ts';
 import { type ControlOrder, readControlOrder } from './settings/control-order.ts';
 import { readStatus } from './status.ts';
 import { tail, top } from './watch-verbs.ts';
-import { ALL_EVENTS, WatchedQueries, type WatchedQuery } from './watched-queries.ts';
 
 /** A log whose level can change; servers without levels have none. */
 export interface LevelHolder {
@@ -42,12 +42,12 @@ export interface ControlledServer {
   readonly format: LogFormat;
   readonly clock: Clock;
   /** The statistics that are always kept; undefined: none are. */
-  readonly statistics: () => KeptStatistics | undefined;
+  readonly statistics: () => QueryStatistics | undefined;
 }
 
 /** For lines of the query log. */
 export function createEventExplainer(controlled: Pick<ControlledServer, 'server' | 'clock'>): ExplainEvents {
-  const queries = new WatchedQueries(explainerOf(controlled), ALL_EVENTS, controlled.clock);
+  const queries = new QueryStream(createExplainer(controlled), ALL_EVENTS, controlled.clock);
   return async (events) => {
     const explanations: (EventExplanation | undefined)[] = [];
     for (const event of events) explanations.push(await queries.explain(event));
@@ -59,11 +59,11 @@ export function createEventExplainer(controlled: Pick<ControlledServer, 'server'
 export function createQueryDescriber(
   controlled: Pick<ControlledServer, 'server' | 'clock'>,
 ): (event: QueryEvent) => Promise<WatchedQuery | undefined> {
-  const queries = new WatchedQueries(explainerOf(controlled), ALL_EVENTS, controlled.clock);
+  const queries = new QueryStream(createExplainer(controlled), ALL_EVENTS, controlled.clock);
   return (event) => queries.describe(event);
 }
 
-export function explainerOf({ server, clock }: Pick<ControlledServer, 'server' | 'clock'>): Explainer {
+export function createExplainer({ server, clock }: Pick<ControlledServer, 'server' | 'clock'>): Explainer {
   return new Explainer({
     engine: server.engine,
     get plan() {
@@ -75,14 +75,14 @@ export function explainerOf({ server, clock }: Pick<ControlledServer, 'server' |
 }
 
 /** Begins to keep statistics. */
-export function keepStatistics(controlled: Pick<ControlledServer, 'server' | 'clock'>): KeptStatistics {
+export function keepStatistics(controlled: Pick<ControlledServer, 'server' | 'clock'>): QueryStatistics {
   const { server, clock } = controlled;
-  return new KeptStatistics({ tap: server.tap, domain: explainerOf(controlled).domain, clock });
+  return new QueryStatistics({ tap: server.tap, domain: createExplainer(controlled).domain, clock });
 }
 
 export function createVerbs(controlled: ControlledServer): CarryOut {
   const { format } = controlled;
-  const explainer = explainerOf(controlled);
+  const explainer = createExplainer(controlled);
   return async function* carryOut({ verb, words, evidence }, signal) {
     const checked = readControlOrder([verb, ...words], format);
     if (checked.kind === 'bad') throw new Error(checked.problems.map(describeProblem).join(' '));
@@ -99,7 +99,7 @@ async function* answer(
   const { server, explainer, log } = controlled;
   switch (order.kind) {
     case 'status':
-      yield statusOf(controlled);
+      yield readServerStatus(controlled);
       return;
     case 'explain':
       yield await explainer.explain(order, evidence);
@@ -117,15 +117,15 @@ async function* answer(
     case 'log-level':
       if (log === undefined) throw new Error('log-level: this server has a log without levels.');
       log.level = order.level;
-      yield statusOf(controlled);
+      yield readServerStatus(controlled);
       return;
     case 'query-log':
       await server.queryLog.change(order.plan);
-      yield statusOf(controlled);
+      yield readServerStatus(controlled);
       return;
     case 'reopen-query-log':
       server.queryLog.reopen();
-      yield statusOf(controlled);
+      yield readServerStatus(controlled);
       return;
     case 'tail':
       yield* tail(order, controlled, signal);
@@ -144,7 +144,7 @@ async function* answer(
   }
 }
 
-function statusOf({ server, role, log, clock }: ControlledServer) {
+function readServerStatus({ server, role, log, clock }: ControlledServer) {
   return readStatus({ server, role, level: log?.level, clock });
 }
 
@@ -154,7 +154,7 @@ async function* dumpCache(server: Server, domain: NameKey): AsyncIterable<unknow
   for (const [keeper, { handOver }] of bound(server))
     for (const isUsed of [true, false])
       for (const handed of handOver(isUsed)) {
-        const { key, message } = readHanded(handed);
+        const { key, message } = readHandover(handed);
         // Other queries are served between two parts.
         if (++count % PART === 0) await new Promise((resolve) => setImmediate(resolve));
         if (!isWithin(toKey(key.name), domain)) continue;

@@ -5,14 +5,14 @@ import { formatAddress } from '@portolan/dns/address.ts';
 import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { RCODE } from '@portolan/dns/types.ts';
 import type { QueryEvent } from '@portolan/kernel/listen/query-events/event-reader.ts';
-import type { CountedQuery } from './top-counts.ts';
 import {
   AUTHORITATIVE,
+  type QueryStreamSource,
   RCODE_MASK,
   type ReadEvent,
   readEvent,
-  type WatchedSource,
-} from './watched-queries.ts';
+} from './query-stream.ts';
+import type { CountedQuery } from './top-counts.ts';
 
 /** Questions whose parts are kept: names repeat. */
 const MAX_KEPT = 2_048;
@@ -42,10 +42,10 @@ export class CountedEvents {
     if (event.question.length === 0) return undefined;
     const code = event.responseFlags & RCODE_MASK;
     const isMissing = code === RCODE.NXDOMAIN;
-    const { question, namespace, isSearched, isOfCluster, failure } = this.#partsOf(event, isMissing);
+    const { question, namespace, isSearched, isOfCluster, failure } = this.#readParts(event, isMissing);
     const rcode = rcodeName(code);
-    const client = this.#clientOf(event.client);
-    const source = sourceOf(event, isOfCluster);
+    const client = this.#formatClient(event.client);
+    const source = toWatchedSource(event, isOfCluster);
     const counted = { rcode, source, question, client, namespace, isSearched };
     if (isMissing) return { ...counted, failure };
     if (code === RCODE.NOERROR && event.answers > 0) return { ...counted, failure: undefined };
@@ -53,7 +53,7 @@ export class CountedEvents {
   }
 
   /** Names repeat, and reading one costs more than all else. */
-  #partsOf(event: QueryEvent, isMissing: boolean): EventParts {
+  #readParts(event: QueryEvent, isMissing: boolean): EventParts {
     const { buffer, byteOffset, length } = event.question;
     const kept = isMissing ? this.#missing : this.#others;
     const key = Buffer.from(buffer, byteOffset, length).toString('latin1');
@@ -68,7 +68,7 @@ export class CountedEvents {
     return parts;
   }
 
-  #clientOf(client: Uint8Array): string {
+  #formatClient(client: Uint8Array): string {
     if (client.length !== 4) return formatAddress(client);
     const [first = 0, second = 0, third = 0, fourth = 0] = client;
     const number = (first << 24) | (second << 16) | (third << 8) | fourth;
@@ -82,7 +82,7 @@ export class CountedEvents {
 }
 
 /** An expired answer looks like any other that is cached. */
-function sourceOf({ source, responseFlags }: QueryEvent, isOfCluster: boolean): WatchedSource {
+function toWatchedSource({ source, responseFlags }: QueryEvent, isOfCluster: boolean): QueryStreamSource {
   if ((responseFlags & RCODE_MASK) === RCODE.REFUSED) return 'block';
   const isOwn = (responseFlags & AUTHORITATIVE) !== 0;
   if (isOwn && isOfCluster) return 'cluster';

@@ -7,12 +7,12 @@ import { className, rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { CLASS } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log, LogFields } from '@portolan/kernel/base/log.ts';
-import { Look } from '@portolan/kernel/chain/look.ts';
+import { DryRun } from '@portolan/kernel/chain/dry-run.ts';
 import type { QueryEvent } from '@portolan/kernel/listen/query-events/event-reader.ts';
-import { type ControlledServer, explainerOf } from './control-verbs.ts';
+import { type ControlledServer, createExplainer } from './control-verbs.ts';
 import type { Explainer } from './explain.ts';
+import { readEvent, toReasonKind, toStepOutcome, toWatchedSource } from './query-stream.ts';
 import { inParts, WaitingEvents } from './waiting-events.ts';
-import { outcomeOf, readEvent, reasonOf, sourceOf } from './watched-queries.ts';
 
 /** Lines in a second. */
 export const MAX_LINES = 100;
@@ -25,7 +25,7 @@ export async function logQueries(
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
-  const explainer = explainerOf(controlled);
+  const explainer = createExplainer(controlled);
   const lines = new BoundedLines(log, controlled.clock);
   const { tap } = controlled.server;
   const waiting = new WaitingEvents(
@@ -122,27 +122,27 @@ async function lookUpSteps(
   rcode: string,
   explainer: Explainer,
 ): Promise<LogFields> {
-  const look = new Look();
-  const step = await explainer.lookUp(...question, { rcode, outcome: outcomeOf(event) }, look);
-  const source = sourceOf(event, step.source);
+  const look = new DryRun();
+  const step = await explainer.lookUp(...question, { rcode, outcome: toStepOutcome(event) }, look);
+  const source = toWatchedSource(event, step.source);
   return {
     block: look.zone,
     plugins: [...new Set(look.steps.map(({ handler }) => handler))].join('>') || undefined,
     source,
     upstreams: source === 'upstream' ? await listUpstreams(look, question, explainer) : undefined,
     age: look.entry?.age,
-    reason: reasonOf(event, step.reason),
+    reason: toReasonKind(event, step.reason),
   };
 }
 
 /** The servers that a name is asked of, in their order. Its answer is in a cache by now. */
 async function listUpstreams(
-  { open }: Look,
+  { open }: DryRun,
   question: LookedUp,
   explainer: Explainer,
 ): Promise<string | undefined> {
   if (open !== undefined) return open.servers.join(',') || undefined;
-  const look = new Look(true);
+  const look = new DryRun(true);
   await explainer.lookUp(...question, undefined, look);
   return look.open?.servers.join(',') || undefined;
 }

@@ -5,10 +5,10 @@ import { ALL_CHECKS } from '@portolan/server/reasons/checks/all-checks.ts';
 import { type Diagnosis, runChecks } from '@portolan/server/reasons/finding.ts';
 import type { Server } from '@portolan/server/server.ts';
 import { readObjectEvidence } from './object-evidence.ts';
+import { ALL_EVENTS, QueryStream } from './query-stream.ts';
 import type { ControlOrder } from './settings/control-order.ts';
 import { TrafficCounts } from './traffic-evidence.ts';
 import type { Watcher } from './watch-verbs.ts';
-import { ALL_EVENTS, WatchedQueries } from './watched-queries.ts';
 
 /** Queries that are looked at. */
 const MAX_QUERIES = 20_000;
@@ -29,7 +29,7 @@ async function watchTraffic(
   { server, explainer, clock }: Watcher,
   signal: AbortSignal,
 ) {
-  const queries = new WatchedQueries(explainer, ALL_EVENTS, clock);
+  const queries = new QueryStream(explainer, ALL_EVENTS, clock);
   const counts = new TrafficCounts(explainer.domain);
   const described: Promise<void>[] = [];
   const end = server.tap.follow((events) => {

@@ -3,7 +3,7 @@ import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
-import { denial, handlerOf } from '@portolan/kernel/chain/testing/queries.ts';
+import { denial, makeHandler } from '@portolan/kernel/chain/testing/queries.ts';
 import { usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
 import { Engine } from '@portolan/kernel/engine/engine.ts';
 import { writePlainEngine } from '@portolan/server/plan/plain-block.ts';
@@ -15,7 +15,7 @@ import { Explainer } from './explain.ts';
 async function explain(answer: Answer, parts: Pick<Handler, 'explainedBy'>) {
   const maze = definePlugin({
     name: 'maze',
-    create: () => ({ handler: { ...handlerOf(() => answer), name: 'maze', ...parts } }),
+    create: () => ({ handler: { ...makeHandler(() => answer), name: 'maze', ...parts } }),
   });
   const engine = writePlainEngine({
     clients: undefined,

@@ -4,12 +4,12 @@
 import { isIP } from 'node:net';
 import { reverseName } from '@portolan/dns/address.ts';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
-import { rcodeName, typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseType, rcodeName } from '@portolan/dns/mnemonics.ts';
 import { isWithin, parseName, splitLabels, toKey } from '@portolan/dns/name.ts';
 import { presentData } from '@portolan/dns/record-data.ts';
 import { CLASS, type Message, type NameKey, OPCODE, RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import { Look } from '@portolan/kernel/chain/look.ts';
+import { DryRun } from '@portolan/kernel/chain/dry-run.ts';
 import type { Client } from '@portolan/kernel/chain/query.ts';
 import type { Engine } from '@portolan/kernel/engine/engine.ts';
 import type { GroupPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
@@ -25,7 +25,7 @@ import {
   type AnsweredStep,
   compareLibraries,
   conclude,
-  remediesOf,
+  listWalkRemedies,
 } from '@portolan/server/reasons/conclude.ts';
 import { describeReason } from '@portolan/server/reasons/describe-reason.ts';
 import {
@@ -37,13 +37,13 @@ import {
 import type { Reason } from '@portolan/server/reasons/reason.ts';
 import {
   listCandidates,
+  makeClusterFirstSearchList,
   RESOLVER_LIBRARIES,
   type StepOutcome,
-  searchListOf,
 } from '@portolan/server/reasons/search-walk.ts';
 import { findPod } from './client-pod.ts';
-import { KeptEvidence } from './kept-evidence.ts';
 import { joinEvidence, RawEvidence } from './raw-evidence.ts';
+import { RecordEvidence } from './record-evidence.ts';
 import type { ExplainOrder } from './settings/control-order.ts';
 
 /** The server that is asked. */
@@ -71,7 +71,7 @@ interface AnswerSettings {
   /** Objects that the caller has read. */
   readonly further?: RawEvidence | undefined;
   readonly seen?: Pick<AnsweredStep, 'rcode' | 'outcome'> | undefined;
-  readonly look?: Look | undefined;
+  readonly look?: DryRun | undefined;
 }
 
 /** What tells the reason for an answer. */
@@ -80,12 +80,12 @@ interface StepEvidence {
   readonly further: RawEvidence | undefined;
   /** The answer; undefined: there is none. */
   readonly message: Message | undefined;
-  readonly look: Look;
+  readonly look: DryRun;
 }
 
 export class Explainer {
   readonly #server: ExplainedServer;
-  readonly #evidence = new WeakMap<InspectedCluster['cluster'], KeptEvidence>();
+  readonly #evidence = new WeakMap<InspectedCluster['cluster'], RecordEvidence>();
 
   constructor(server: ExplainedServer) {
     this.#server = server;
@@ -95,7 +95,7 @@ export class Explainer {
   async explain(order: ExplainOrder, objects: readonly unknown[] = []): Promise<Explanation> {
     const address = isIP(order.name) === 0 ? undefined : order.name;
     const name = address === undefined ? order.name : reverseName(address);
-    const client = this.#clientOf(order, objects);
+    const client = this.#explainClient(order, objects);
     const settings = address === undefined ? client : { search: [], ndots: 0 };
     const types = address === undefined ? order.types : ['PTR'];
     const further = objects.length === 0 ? undefined : new RawEvidence(objects);
@@ -114,8 +114,8 @@ export class Explainer {
       verdict: walk.verdict,
       steps: walk.steps,
       otherResolvers: compareLibraries(name, settings, answers, order.resolver),
-      upstreams: this.#upstreamsOf(walk.steps.filter(({ isReached }) => isReached)),
-      remedies: remediesOf(name, walk),
+      upstreams: this.#listUpstreams(walk.steps.filter(({ isReached }) => isReached)),
+      remedies: listWalkRemedies(name, walk),
       notChecked: notChecked(answers, further),
     };
   }
@@ -132,7 +132,7 @@ export class Explainer {
     type: string,
     address: string | undefined,
     seen?: Pick<AnsweredStep, 'rcode' | 'outcome'>,
-    look?: Look,
+    look?: DryRun,
   ): Promise<AnsweredStep> {
     const client = { address, namespace: DEFAULT_NAMESPACE, search: [], ndots: 0, source: 'given' } as const;
     return this.#answer(parseName(name), type, client, { asks: false, seen, look });
@@ -141,7 +141,7 @@ export class Explainer {
   /** What the server keeps of its first cluster. */
   get evidence(): ClusterEvidence | undefined {
     const [first] = this.#clusters();
-    return first && this.#keptOf(first.cluster);
+    return first && this.#getOrCreateEvidence(first.cluster);
   }
 
   /** The apex of the cluster's zone. A server without objects, such as a node cache, forwards it: a zone of its blocks. */
@@ -153,11 +153,11 @@ export class Explainer {
     return zones.find((zone) => zone !== '.' && !zone.endsWith('.arpa.')) ?? DEFAULT_DOMAIN;
   }
 
-  #clientOf(order: ExplainOrder, objects: readonly unknown[]): ExplainedClient {
+  #explainClient(order: ExplainOrder, objects: readonly unknown[]): ExplainedClient {
     const pod = findPod(order, objects);
     const namespace = order.namespace ?? pod?.namespace ?? DEFAULT_NAMESPACE;
     const isKnown = order.namespace !== undefined || pod !== undefined;
-    const ofCluster = searchListOf(namespace, this.domain);
+    const ofCluster = makeClusterFirstSearchList(namespace, this.domain);
     const ofPod = pod?.isolated === true ? pod.search : [...ofCluster, ...(pod?.search ?? [])];
     return {
       address: order.from ?? pod?.address,
@@ -172,30 +172,33 @@ export class Explainer {
     name: string,
     type: string,
     client: ExplainedClient,
-    { asks, further, seen, look = new Look() }: AnswerSettings,
+    { asks, further, seen, look = new DryRun() }: AnswerSettings,
   ): Promise<AnsweredStep> {
     const key = toKey(parseName(name));
     const message = await this.#send(key, type, { ...clientFrom(client), look });
     const { open, entry } = look;
     if (open !== undefined && entry === undefined) {
       if (open.servers.length === 0)
-        return this.#withReason(stepOf(name, type, look, undefined), failureOf(open.problem));
+        return this.#withReason(
+          toAnsweredStep(name, type, look, undefined),
+          toForwardingReason(open.problem),
+        );
       const { servers } = open;
       if (seen !== undefined) {
         const step = {
-          ...stepOf(name, type, look, undefined),
+          ...toAnsweredStep(name, type, look, undefined),
           ...seen,
           source: 'upstream',
           servers,
         } as const;
         return this.#explained(step, { key, further, message: undefined, look });
       }
-      if (!asks) return this.#notAsked(stepOf(name, type, look, undefined), open.servers);
+      if (!asks) return this.#notAsked(toAnsweredStep(name, type, look, undefined), open.servers);
       const reply = await this.#send(key, type, clientFrom(client));
-      const asked = { ...stepOf(name, type, look, reply), source: 'upstream', servers } as const;
+      const asked = { ...toAnsweredStep(name, type, look, reply), source: 'upstream', servers } as const;
       return this.#explained(asked, { key, further, message: reply, look });
     }
-    return this.#explained(stepOf(name, type, look, message), { key, further, message, look });
+    return this.#explained(toAnsweredStep(name, type, look, message), { key, further, message, look });
   }
 
   /** A name that no server can answer now fails; any other is not known. */
@@ -211,7 +214,7 @@ export class Explainer {
 
   #explained(step: AnsweredStep, evidence: StepEvidence): AnsweredStep {
     if (step.outcome === 'answer') return step;
-    return this.#withReason(step, this.#reasonOf(step, evidence));
+    return this.#withReason(step, this.#findReason(step, evidence));
   }
 
   #withReason(step: AnsweredStep, reason: Reason | undefined): AnsweredStep {
@@ -221,11 +224,11 @@ export class Explainer {
     return { ...step, outcome, reason, sentence: describeReason(reason), ...near };
   }
 
-  #reasonOf(step: AnsweredStep, { key, further, message, look }: StepEvidence): Reason | undefined {
+  #findReason(step: AnsweredStep, { key, further, message, look }: StepEvidence): Reason | undefined {
     const last = look.steps.at(-1);
     const { source, plugin, rcode = '', zone, age, left } = step;
-    const cluster = this.#clusterOf(key);
-    const foreign = this.#foreignDomainOf(key);
+    const cluster = this.#findCluster(key);
+    const foreign = this.#findForeignDomain(key);
     if (foreign !== undefined && source !== 'local')
       return { kind: 'foreign-cluster-domain', domain: foreign, served: this.domain };
     const isAlias = message?.answers.some(({ data }) => data.kind === 'CNAME') === true;
@@ -284,19 +287,19 @@ export class Explainer {
       isExcluded: (namespace) => namespaces.length > 0 && !namespaces.includes(namespace),
       ignoresEmptyServices,
     };
-    const kept = this.#keptOf(cluster);
+    const kept = this.#getOrCreateEvidence(cluster);
     const evidence = further === undefined ? kept : joinEvidence(kept, further);
     return findClusterReason({ labels, type, isNoData, zone, evidence });
   }
 
-  #keptOf(cluster: InspectedCluster['cluster']): KeptEvidence {
-    const found = this.#evidence.get(cluster) ?? new KeptEvidence(cluster);
+  #getOrCreateEvidence(cluster: InspectedCluster['cluster']): RecordEvidence {
+    const found = this.#evidence.get(cluster) ?? new RecordEvidence(cluster);
     this.#evidence.set(cluster, found);
     return found;
   }
 
   /** The cluster that a name belongs to; names of reverse zones belong to none. */
-  #clusterOf(key: NameKey): InspectedCluster | undefined {
+  #findCluster(key: NameKey): InspectedCluster | undefined {
     return this.#clusters().find(({ cluster }) => {
       const [domain] = cluster.names.apexes;
       return domain !== undefined && isWithin(key, domain);
@@ -308,8 +311,8 @@ export class Explainer {
   }
 
   /** The domain of the other cluster that a name belongs to; undefined: it is not of such a form. */
-  #foreignDomainOf(key: NameKey): string | undefined {
-    if (this.#isOfCluster(key) || this.#clusterOf(key) !== undefined) return undefined;
+  #findForeignDomain(key: NameKey): string | undefined {
+    if (this.#isOfCluster(key) || this.#findCluster(key) !== undefined) return undefined;
     return SERVICE_NAME.exec(key)?.[1];
   }
 
@@ -323,7 +326,7 @@ export class Explainer {
     return forwarders.flatMap((forwarder) => forwarder.statistics().upstreams);
   }
 
-  #upstreamsOf(steps: readonly AnsweredStep[]): readonly ExplainedUpstream[] {
+  #listUpstreams(steps: readonly AnsweredStep[]): readonly ExplainedUpstream[] {
     const asked = new Set(steps.flatMap(({ servers = [] }) => servers));
     return this.#statistics()
       .filter(({ upstream }) => asked.has(upstream))
@@ -337,7 +340,7 @@ export class Explainer {
 
   async #send(key: NameKey, type: string, client: Client): Promise<Message | undefined> {
     const group = closestGroup(this.#server.plan.engine.groups, key);
-    const answer = this.#server.engine.serverBlocks.handleQueryOf(group?.server ?? '');
+    const answer = this.#server.engine.serverBlocks.findQueryHandler(group?.server ?? '');
     const response = await answer?.(writeQuery(key, type), client);
     return response && decodeMessage(response);
   }
@@ -358,8 +361,8 @@ function labelsBelow(key: NameKey, domain: string): readonly string[] {
 
 /** The group with the longest zone that a name is in. */
 export function closestGroup(groups: readonly GroupPlan[], key: NameKey): GroupPlan | undefined {
-  const lengthOf = (zone: NameKey) => (isWithin(key, zone) ? zone.length : -1);
-  const longest = ({ sites }: GroupPlan) => Math.max(...sites.map(({ zone }) => lengthOf(zone)));
+  const computeMatchLength = (zone: NameKey) => (isWithin(key, zone) ? zone.length : -1);
+  const longest = ({ sites }: GroupPlan) => Math.max(...sites.map(({ zone }) => computeMatchLength(zone)));
   return [...groups].sort((one, other) => longest(other) - longest(one))[0];
 }
 
@@ -381,12 +384,17 @@ function writeQuery(name: NameKey, type: string): Uint8Array {
     authenticData: false,
     checkingDisabled: false,
   };
-  const question = { name, type: typeOf(type) ?? 0, class: CLASS.IN };
+  const question = { name, type: parseType(type) ?? 0, class: CLASS.IN };
   const none = { answers: [], authorities: [], additionals: [] };
   return encodeMessage({ header, questions: [question], ...none, edns: undefined });
 }
 
-function stepOf(name: string, type: string, look: Look, message: Message | undefined): AnsweredStep {
+function toAnsweredStep(
+  name: string,
+  type: string,
+  look: DryRun,
+  message: Message | undefined,
+): AnsweredStep {
   const plugin = look.steps.at(-1)?.handler;
   const records = (message?.answers ?? []).map(({ data }) => `${data.kind} ${presentData(data)}`);
   const addresses = (message?.answers ?? []).flatMap(({ data }) =>
@@ -401,13 +409,13 @@ function stepOf(name: string, type: string, look: Look, message: Message | undef
     records,
     addresses,
     rcode: message === undefined ? undefined : rcodeName(message.header.rcode),
-    outcome: message === undefined ? 'unknown' : outcomeOf(message, type),
-    source: sourceOf(look),
+    outcome: message === undefined ? 'unknown' : toStepOutcome(message, type),
+    source: toStepSource(look),
     ...(entry && { age: entry.age, left: entry.left }),
   };
 }
 
-function sourceOf({ steps, entry, zone }: Look): AnsweredStep['source'] {
+function toStepSource({ steps, entry, zone }: DryRun): AnsweredStep['source'] {
   if (entry !== undefined) return entry.left > 0 ? 'cache' : 'stale';
   if (zone === undefined) return 'nothing';
   const last = steps.at(-1);
@@ -415,14 +423,14 @@ function sourceOf({ steps, entry, zone }: Look): AnsweredStep['source'] {
   return last === undefined ? 'nothing' : 'local';
 }
 
-function outcomeOf({ header, answers }: Message, type: string): StepOutcome {
+function toStepOutcome({ header, answers }: Message, type: string): StepOutcome {
   if (header.rcode === RCODE.NXDOMAIN) return 'nxdomain';
   if (header.rcode === RCODE.REFUSED) return 'refused';
   if (header.rcode !== RCODE.NOERROR) return 'servfail';
   return answers.some(({ data }) => data.kind === type || type === 'ANY') ? 'answer' : 'nodata';
 }
 
-function failureOf(problem: string | undefined): Reason {
+function toForwardingReason(problem: string | undefined): Reason {
   return problem?.includes(':') === true
     ? { kind: 'forwarding-loop', servers: problem.split(', ') }
     : { kind: 'not-forwarded', detail: problem ?? 'no server is configured for it' };

@@ -16,7 +16,7 @@ const policy = (spec: object) => ({
   spec,
 });
 
-function findingsOf(...items: readonly object[]): readonly string[] {
+function listFindings(...items: readonly object[]): readonly string[] {
   const objects = readObjectEvidence([{ kind: 'List', items }]);
   const { findings } = runChecks(ALL_CHECKS, { server: undefined, traffic: undefined, ...objects });
   return findings.map(({ kind, subject }) => `${kind} ${subject}`);
@@ -30,24 +30,24 @@ const dns = (protocol: string, port: unknown = 53, further = {}) => ({
 it('reads which pods a policy selects, and what it lets pass', () => {
   const web = pod('web-0', { app: 'web' });
   const all = { ...EGRESS, podSelector: {} };
-  expect(findingsOf(web, policy(all))).toEqual(['network-policy shop: p']);
-  expect(findingsOf(web, policy({ ...all, egress: [dns('UDP'), dns('TCP')] }))).toEqual([]);
-  expect(findingsOf(web, policy({ ...all, egress: [dns('UDP', 1, { endPort: 100 }), dns('TCP')] }))).toEqual(
-    [],
-  );
-  expect(findingsOf(web, policy({ ...all, egress: [dns('UDP', 80)] }))).toHaveLength(1);
-  expect(findingsOf(web, policy({ ...all, egress: [{}] }))).toEqual([]);
-  expect(findingsOf(web, policy({ podSelector: {}, policyTypes: ['Ingress'] }))).toEqual([]);
+  expect(listFindings(web, policy(all))).toEqual(['network-policy shop: p']);
+  expect(listFindings(web, policy({ ...all, egress: [dns('UDP'), dns('TCP')] }))).toEqual([]);
+  expect(
+    listFindings(web, policy({ ...all, egress: [dns('UDP', 1, { endPort: 100 }), dns('TCP')] })),
+  ).toEqual([]);
+  expect(listFindings(web, policy({ ...all, egress: [dns('UDP', 80)] }))).toHaveLength(1);
+  expect(listFindings(web, policy({ ...all, egress: [{}] }))).toEqual([]);
+  expect(listFindings(web, policy({ podSelector: {}, policyTypes: ['Ingress'] }))).toEqual([]);
   const other = { matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['web'] }] };
-  expect(findingsOf(web, policy({ ...EGRESS, podSelector: other }))).toEqual([]);
-  expect(findingsOf(web, policy({ ...EGRESS, podSelector: { matchLabels: { app: 'web' } } }))).toHaveLength(
+  expect(listFindings(web, policy({ ...EGRESS, podSelector: other }))).toEqual([]);
+  expect(listFindings(web, policy({ ...EGRESS, podSelector: { matchLabels: { app: 'web' } } }))).toHaveLength(
     1,
   );
 });
 
 it('finds pods on the network of their node with the policy of other pods', () => {
-  expect(findingsOf(pod('a', {}, { hostNetwork: true }))).toEqual(['host-network-policy shop/a']);
-  expect(findingsOf(pod('a', {}, { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }))).toEqual([]);
+  expect(listFindings(pod('a', {}, { hostNetwork: true }))).toEqual(['host-network-policy shop/a']);
+  expect(listFindings(pod('a', {}, { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }))).toEqual([]);
 });
 
 it('reads Endpoints and EndpointSlices alike, and typed lists', () => {

@@ -32,26 +32,26 @@ export function readObjectEvidence(
   };
 }
 
-function identityOf(object: JsonRecord) {
+function readMetadata(object: JsonRecord) {
   const metadata = asRecord(object['metadata']);
   return {
     namespace: asText(metadata?.['namespace']) ?? 'default',
     name: asText(metadata?.['name']) ?? '',
-    labels: textsOf(metadata?.['labels']),
+    labels: toTextMap(metadata?.['labels']),
   };
 }
 
 function readPod(object: JsonRecord): PodEvidence {
   const spec = asRecord(object['spec']);
   return {
-    ...identityOf(object),
+    ...readMetadata(object),
     hostNetwork: spec?.['hostNetwork'] === true,
     dnsPolicy: asText(spec?.['dnsPolicy']),
   };
 }
 
 function readPolicy(object: JsonRecord): PolicyEvidence {
-  const { namespace, name } = identityOf(object);
+  const { namespace, name } = readMetadata(object);
   const spec = asRecord(object['spec']) ?? {};
   const types = asList(spec['policyTypes']);
   const egress = asList(spec['egress']);
@@ -91,7 +91,7 @@ const DNS_PORT = 53;
 
 /** Source: LabelSelector of meta/v1. */
 function compileSelector(selector: JsonRecord | undefined): PolicyEvidence['selects'] {
-  const labels = textsOf(selector?.['matchLabels']);
+  const labels = toTextMap(selector?.['matchLabels']);
   const expressions = asList(selector?.['matchExpressions']).map((each) => asRecord(each) ?? {});
   return (own) =>
     [...labels].every(([key, value]) => own.get(key) === value) &&
@@ -104,6 +104,6 @@ function compileSelector(selector: JsonRecord | undefined): PolicyEvidence['sele
     });
 }
 
-function textsOf(value: unknown): ReadonlyMap<string, string> {
+function toTextMap(value: unknown): ReadonlyMap<string, string> {
   return new Map(Object.entries(asRecord(value) ?? {}).map(([key, text]) => [key, String(text)]));
 }

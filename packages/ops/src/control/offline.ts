@@ -13,7 +13,7 @@ import { mapUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import { ManifestSource } from '@portolan/kubernetes/manifests/manifest-source.ts';
 import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
 import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
-import { sinksOf } from '@portolan/kubernetes/publish/cluster-sinks.ts';
+import { toClusterSinks } from '@portolan/kubernetes/publish/cluster-sinks.ts';
 import { type Dependencies, type ObjectSource, openObjectSource } from '@portolan/server/object-source.ts';
 import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import { PLUGIN_SERVICES } from '@portolan/server/plugin-services/plugin-services.ts';
@@ -71,7 +71,7 @@ export class OfflineServer {
    */
   async answer(key: NameKey, packet: Uint8Array, client: Client): Promise<Uint8Array | undefined> {
     const group = closestGroup(this.#options.plan.engine.groups, key);
-    return await this.#engine.serverBlocks.handleQueryOf(group?.server ?? '')?.(packet, client);
+    return await this.#engine.serverBlocks.findQueryHandler(group?.server ?? '')?.(packet, client);
   }
 
   async stop(): Promise<void> {
@@ -81,7 +81,7 @@ export class OfflineServer {
   }
 
   async #readManifests(folder: string, cluster: Cluster): Promise<void> {
-    const sinks = sinksOf(cluster);
+    const sinks = toClusterSinks(cluster);
     this.#manifests = new ManifestSource({
       folder,
       allowEmpty: true,
@@ -96,7 +96,7 @@ export class OfflineServer {
     const { plan, dependencies } = this.#options;
     if (plan.objects === undefined) return;
     this.#source = await openObjectSource(plan.objects.source, dependencies);
-    await this.#source.start(sinksOf(cluster));
+    await this.#source.start(toClusterSinks(cluster));
   }
 
   #untilKnown(cluster: Cluster): Promise<void> {

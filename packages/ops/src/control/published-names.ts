@@ -38,7 +38,7 @@ type Inspected = { readonly engine: Pick<Server['engine'], 'serverBlocks'> };
 
 /** The digests of all zones of clusters. */
 export function readZones(server: Inspected): readonly ZoneDigest[] {
-  return clustersOf(server).map(({ cluster, domain }) => zoneOf(cluster, domain));
+  return listClusters(server).map(({ cluster, domain }) => toZoneDigest(cluster, domain));
 }
 
 /** @param bucket whose services are listed; undefined: the digests of all buckets */
@@ -46,8 +46,8 @@ export async function* listNames(
   server: Inspected,
   bucket: number | undefined,
 ): AsyncIterable<ZoneBuckets | HashedName> {
-  for (const { cluster, domain } of clustersOf(server)) {
-    const zone = { ...zoneOf(cluster, domain), former: cluster.log.formerDigests };
+  for (const { cluster, domain } of listClusters(server)) {
+    const zone = { ...toZoneDigest(cluster, domain), former: cluster.log.formerDigests };
     const buckets = makeBuckets();
     const found: HashedName[] = [];
     let seen = 0;
@@ -68,7 +68,7 @@ export async function* listNames(
 
 /** The latest first. */
 export function* listChanges(server: Inspected, rows: number): Iterable<unknown> {
-  for (const { cluster, domain } of clustersOf(server)) {
+  for (const { cluster, domain } of listClusters(server)) {
     let left = rows;
     for (const { at, namespace, name, change } of cluster.log.changes()) {
       if (left-- === 0) break;
@@ -77,13 +77,13 @@ export function* listChanges(server: Inspected, rows: number): Iterable<unknown>
   }
 }
 
-function clustersOf({ engine }: Inspected) {
+function listClusters({ engine }: Inspected) {
   return clustersIn(engine.serverBlocks.inspect()).map(({ cluster }) => ({
     cluster,
     domain: cluster.names.apexes[0] ?? '.',
   }));
 }
 
-function zoneOf({ log, services }: Cluster, domain: string): ZoneDigest {
+function toZoneDigest({ log, services }: Cluster, domain: string): ZoneDigest {
   return { domain, services: services.count(), digest: log.digest };
 }

@@ -55,15 +55,15 @@ export class RawEvidence implements ClusterEvidence {
     if (raw === undefined) return undefined;
     const spec = asRecord(raw['spec']) ?? {};
     const labels = asRecord(spec['selector']);
-    const selector = labels === undefined || Object.keys(labels).length === 0 ? 'none' : textsOf(labels);
+    const selector = labels === undefined || Object.keys(labels).length === 0 ? 'none' : toTextMap(labels);
     return {
       namespace,
       name,
-      address: addressOf(spec),
-      ports: asList(spec['ports']).flatMap(portOf),
+      address: toServiceAddress(spec),
+      ports: asList(spec['ports']).flatMap(toPorts),
       selector,
       selectedPods: selector === 'none' || !this.#hasPods ? undefined : this.#countPods(namespace, selector),
-      endpoints: this.#endpointsOf(`${namespace}/${name}`),
+      endpoints: this.#listEndpoints(`${namespace}/${name}`),
     };
   }
 
@@ -96,7 +96,7 @@ export class RawEvidence implements ClusterEvidence {
         return;
       case 'Pod':
         this.#hasPods = true;
-        this.#pods.push({ namespace, name, labels: textsOf(asRecord(metadata?.['labels']) ?? {}) });
+        this.#pods.push({ namespace, name, labels: toTextMap(asRecord(metadata?.['labels']) ?? {}) });
         return;
       case 'EndpointSlice': {
         this.#hasSlices = true;
@@ -121,7 +121,7 @@ export class RawEvidence implements ClusterEvidence {
     return this.#pods.filter((pod) => pod.namespace === namespace && isSelected(pod)).length;
   }
 
-  #endpointsOf(key: string): EndpointsByState {
+  #listEndpoints(key: string): EndpointsByState {
     const states = { ready: [], notReady: [], terminating: [] } as Record<
       keyof EndpointsByState,
       EndpointEvidence[]
@@ -183,7 +183,7 @@ function withKinds(list: JsonRecord): readonly unknown[] {
   return asList(list['items']).map((item) => ({ kind, ...asRecord(item) }));
 }
 
-function addressOf(spec: JsonRecord): ServiceEvidence['address'] {
+function toServiceAddress(spec: JsonRecord): ServiceEvidence['address'] {
   if (spec['type'] === 'ExternalName')
     return { kind: 'externalName', name: asText(spec['externalName']) ?? '' };
   const several = asTexts(spec['clusterIPs']);
@@ -192,7 +192,7 @@ function addressOf(spec: JsonRecord): ServiceEvidence['address'] {
   return { kind: 'clusterIPs', addresses: addresses.filter((address) => address !== '') };
 }
 
-function portOf(value: unknown): ServiceEvidence['ports'] {
+function toPorts(value: unknown): ServiceEvidence['ports'] {
   const port = asRecord(value);
   const number = port?.['port'];
   if (typeof number !== 'number') return [];
@@ -229,6 +229,6 @@ function addSubset(subset: JsonRecord, states: Record<keyof EndpointsByState, En
   add(subset['notReadyAddresses'], states.notReady);
 }
 
-function textsOf(record: JsonRecord): ReadonlyMap<string, string> {
+function toTextMap(record: JsonRecord): ReadonlyMap<string, string> {
   return new Map(Object.entries(record).map(([key, value]) => [key, String(value)]));
 }

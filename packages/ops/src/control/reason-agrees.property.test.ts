@@ -21,7 +21,7 @@ import type { Reason } from '@portolan/server/reasons/reason.ts';
 import { OPEN_ZONE } from '@portolan/server/reasons/testing/listed-evidence.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeptEvidence } from './kept-evidence.ts';
+import { RecordEvidence } from './record-evidence.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));
 /** Reasons that say that a name does not exist. */
@@ -92,10 +92,10 @@ describe.each(['coredns', 'kube-dns'] as const)('of the dialect %s', (dialectNam
         for (const store of [cluster.services, cluster.endpoints, cluster.namespaces, cluster.pods])
           store.listCompleted();
         cluster.settle();
-        const evidence = new KeptEvidence(cluster);
+        const evidence = new RecordEvidence(cluster);
         for (const labels of names) {
           const key = toKey(parseName([...labels, DOMAIN].join('.')));
-          const zone = cluster.names.zoneOf(key);
+          const zone = cluster.names.findZone(key);
           if (zone === undefined) throw new Error(`no zone for ${key}`);
           const answer = lookUp(cluster.names, zone, { name: key, type: TYPE[typeName], class: CLASS.IN });
           if (answer.kind !== 'nxdomain' && answer.kind !== 'nodata') continue;

@@ -2,22 +2,22 @@
  * Keeps statistics while the plan in force wants them. What counts is loaded when it is first wanted.
  */
 import type { Log } from '@portolan/kernel/base/log.ts';
-import type { KeptStatistics } from './kept-statistics.ts';
+import type { QueryStatistics } from './query-statistics.ts';
 
 export class StatisticsKeeper {
-  readonly #begin: () => Promise<KeptStatistics>;
+  readonly #begin: () => Promise<QueryStatistics>;
   readonly #log: Log;
   #isWanted = false;
   #isBeginning = false;
-  #current: KeptStatistics | undefined;
+  #current: QueryStatistics | undefined;
 
-  constructor(begin: () => Promise<KeptStatistics>, log: Log) {
+  constructor(begin: () => Promise<QueryStatistics>, log: Log) {
     this.#begin = begin;
     this.#log = log;
   }
 
   /** Undefined: none are kept. */
-  get current(): KeptStatistics | undefined {
+  get current(): QueryStatistics | undefined {
     return this.#current;
   }
 

@@ -15,8 +15,8 @@ import type { Finding } from '@portolan/server/reasons/finding.ts';
 import type { Server } from '@portolan/server/server.ts';
 import type { OtlpSettings, OtlpSignal } from '@portolan/server/settings/otlp/otlp-settings.ts';
 import { createQueryDescriber } from './control-verbs.ts';
+import type { WatchedQuery } from './query-stream.ts';
 import { inParts, WaitingEvents } from './waiting-events.ts';
-import type { WatchedQuery } from './watched-queries.ts';
 
 export interface TelemetryOptions {
   readonly settings: OtlpSettings;
@@ -117,8 +117,8 @@ export class Telemetry {
         for await (const event of inParts(events)) {
           const query = await describe(event);
           if (query === undefined) continue;
-          if (isLogged(event)) this.#logs?.add(logOf(query, hasFailed(event)));
-          if (isTraced(event)) this.#traces?.add(spanOf(query, hasFailed(event)));
+          if (isLogged(event)) this.#logs?.add(toLogRecord(query, hasFailed(event)));
+          if (isTraced(event)) this.#traces?.add(toSpan(query, hasFailed(event)));
         }
       }
     } finally {
@@ -157,31 +157,31 @@ function hasFailed({ responseFlags }: QueryEvent): boolean {
   return rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN;
 }
 
-function logOf(query: WatchedQuery, isFailure: boolean): OtlpRecord {
+function toLogRecord(query: WatchedQuery, isFailure: boolean): OtlpRecord {
   return {
     time: Date.parse(query.time),
     severity: isFailure ? 'WARN' : 'INFO',
     event: 'portolan.query',
     body: `${query.type} ${query.name} ${query.rcode}`,
-    attributes: { ...attributesOf(query), 'dns.duration_ms': query.milliseconds },
+    attributes: { ...toAttributes(query), 'dns.duration_ms': query.milliseconds },
   };
 }
 
-function spanOf(query: WatchedQuery, isFailure: boolean) {
+function toSpan(query: WatchedQuery, isFailure: boolean) {
   const start = Date.parse(query.time);
   return {
     name: `DNS ${query.type}`,
     start,
     end: start + query.milliseconds,
     failure: isFailure ? (query.reason ?? query.rcode) : undefined,
-    attributes: attributesOf(query),
+    attributes: toAttributes(query),
     traceId: randomBytes(16),
     spanId: randomBytes(8),
   };
 }
 
 /** OpenTelemetry's names where it has them. */
-function attributesOf(query: WatchedQuery): Attributes {
+function toAttributes(query: WatchedQuery): Attributes {
   return {
     'dns.question.name': query.name,
     'dns.question.type': query.type,

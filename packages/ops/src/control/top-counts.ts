@@ -7,7 +7,7 @@ import {
   SpaceSaving,
   type Summary,
 } from '@portolan/server/observe/statistics/space-saving.ts';
-import type { WatchedQuery } from './watched-queries.ts';
+import type { WatchedQuery } from './query-stream.ts';
 
 export type TopRow = CountedKey;
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { WatchedQuery } from './query-stream.ts';
 import { TrafficCounts } from './traffic-evidence.ts';
-import type { WatchedQuery } from './watched-queries.ts';
 
 const QUERY: WatchedQuery = {
   time: '',

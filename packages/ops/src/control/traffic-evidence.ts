@@ -4,7 +4,7 @@
 import type { ClusterEvidence } from '@portolan/server/reasons/cluster-evidence.ts';
 import type { TrafficEvidence } from '@portolan/server/reasons/finding.ts';
 import { findNearServices } from '@portolan/server/reasons/near-names.ts';
-import type { WatchedQuery } from './watched-queries.ts';
+import type { WatchedQuery } from './query-stream.ts';
 
 /** Keys that are counted; further ones are left out. */
 const MAX_KEYS = 2_000;

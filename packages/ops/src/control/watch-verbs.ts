@@ -5,7 +5,8 @@ import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Server } from '@portolan/server/server.ts';
 import type { Explainer } from './explain.ts';
 import { explainFailures } from './failure-reasons.ts';
-import type { KeptStatistics } from './kept-statistics.ts';
+import type { QueryStatistics } from './query-statistics.ts';
+import { QueryStream, type WatchedQuery } from './query-stream.ts';
 import { searchRows, subtractCounts } from './search-counts.ts';
 import { SecondBudget } from './second-budget.ts';
 import type { ControlOrder, EventFilter } from './settings/control-order.ts';
@@ -19,14 +20,13 @@ import {
   type TopRow,
 } from './top-counts.ts';
 import { inParts, WaitingEvents } from './waiting-events.ts';
-import { WatchedQueries, type WatchedQuery } from './watched-queries.ts';
 
 export interface Watcher {
   readonly server: Pick<Server, 'tap' | 'engine'>;
   readonly explainer: Explainer;
   readonly clock: Clock;
   /** What was counted before somebody looked; undefined: nothing was. */
-  readonly statistics: () => KeptStatistics | undefined;
+  readonly statistics: () => QueryStatistics | undefined;
 }
 
 /** Readers ignore fields that they do not know. Counts of rows have bounds, see `CountedKey`. */
@@ -60,7 +60,7 @@ export async function* tail(
   { server, explainer, clock }: Watcher,
   signal: AbortSignal,
 ): AsyncIterable<unknown> {
-  const queries = new WatchedQueries(explainer, filter, clock);
+  const queries = new QueryStream(explainer, filter, clock);
   const waiting = new WaitingEvents((listener) => server.tap.follow(listener), signal);
   try {
     const budget = new SecondBudget(rate, clock);
@@ -94,9 +94,9 @@ export async function* top(
   const upstreams = () => readUpstreams(server);
   if (kept !== undefined) {
     const counted = await explainFailures(kept, explainer);
-    yield snapshotOf(counted, { ...kept, isPast: true, rows, upstreams: upstreams() });
+    yield makeSnapshot(counted, { ...kept, isPast: true, rows, upstreams: upstreams() });
   }
-  const queries = new WatchedQueries(explainer, filter, clock);
+  const queries = new QueryStream(explainer, filter, clock);
   const counts = new TopCounts();
   const waiting = new WaitingEvents((listener) => server.tap.sample(listener, domain), signal);
   let since = clock.monotonic();
@@ -107,12 +107,12 @@ export async function* top(
       counts.lose(lost);
       for await (const event of inParts(events)) {
         const described = await queries.describe(event);
-        if (described !== undefined) counts.add(countedOf(described), event.weight);
+        if (described !== undefined) counts.add(toCountedQuery(described), event.weight);
       }
       if (!isDue()) continue;
       const seconds = (clock.monotonic() - since) / 1000;
       const grown = subtractCounts(server.tap.searches, searches);
-      yield snapshotOf(counts.read(rows), {
+      yield makeSnapshot(counts.read(rows), {
         isPast: false,
         seconds,
         searches: grown,
@@ -129,7 +129,7 @@ export async function* top(
 }
 
 /** An answer with records has no cause, and is no failure. */
-function countedOf(query: WatchedQuery): CountedQuery {
+function toCountedQuery(query: WatchedQuery): CountedQuery {
   const { name, type, rcode, reason } = query;
   const question = `${name} ${type}`;
   const cause = reason ?? (rcode === 'NOERROR' ? undefined : rcode);
@@ -140,7 +140,7 @@ function selectsAll(filter: EventFilter): boolean {
   return Object.values(filter).every((values: readonly unknown[]) => values.length === 0);
 }
 
-function snapshotOf(
+function makeSnapshot(
   { summaries, queries, lost, sampling, searched }: CountedQueries,
   about: Pick<TopSnapshot, 'isPast' | 'seconds' | 'upstreams'> & {
     readonly searches: ReadonlyMap<string, number>;

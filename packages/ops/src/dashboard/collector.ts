@@ -14,8 +14,8 @@ import {
   mergeSeries,
   mergeTraffic,
   type Point,
-  pointOf,
   type ReplicaSample,
+  toPoint,
 } from './merge-replicas.ts';
 import type { Change, Health, PageState, ReplicaState } from './page-state.ts';
 import type { FindReplicas, ShownReplica } from './replica.ts';
@@ -179,14 +179,14 @@ export class Collector {
     for await (const data of replica.ask({ verb: 'doctor', words: [] }, abort.signal)) {
       const diagnosis = readDiagnosis(data);
       followed.diagnosis = diagnosis;
-      const keyOf = ({ kind, subject }: { kind: string; subject: string }) => `${kind} ${subject}`;
-      const before = new Set(former?.findings.map(keyOf));
-      const after = new Set(diagnosis.findings.map(keyOf));
+      const toFindingKey = ({ kind, subject }: { kind: string; subject: string }) => `${kind} ${subject}`;
+      const before = new Set(former?.findings.map(toFindingKey));
+      const after = new Set(diagnosis.findings.map(toFindingKey));
       for (const finding of diagnosis.findings)
-        if (former !== undefined && !before.has(keyOf(finding)))
+        if (former !== undefined && !before.has(toFindingKey(finding)))
           this.#note(replica.name, 'finding', `${finding.kind}: ${finding.sentence}`);
       for (const finding of former?.findings ?? [])
-        if (!after.has(keyOf(finding)))
+        if (!after.has(toFindingKey(finding)))
           this.#note(replica.name, 'finding', `${finding.kind} of ${finding.subject} is over`);
     }
   }
@@ -199,7 +199,7 @@ export class Collector {
       if (snapshot.isPast) continue;
       const sample = { replica: replica.name, at: this.#clock.now(), snapshot };
       this.#samples.push(sample);
-      this.#points.push(pointOf(sample));
+      this.#points.push(toPoint(sample));
       this.#forget();
     }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ServerStatus } from '../control/status.ts';
-import { changesBetween, compareReplicas, medianOf } from './compare-replicas.ts';
+import { changesBetween, compareReplicas, computeMedian } from './compare-replicas.ts';
 
 const upstream = (server: string, state: string) => ({
   server,
@@ -30,7 +30,7 @@ const status: ServerStatus = {
   logs: { level: 'info', queryLog: undefined, lost: undefined },
 };
 
-function notesOf(statuses: readonly (ServerStatus | undefined)[]) {
+function listNotes(statuses: readonly (ServerStatus | undefined)[]) {
   const replicas = statuses.map((each, index) => ({
     name: `r${index}`,
     status: each,
@@ -44,18 +44,18 @@ function notesOf(statuses: readonly (ServerStatus | undefined)[]) {
 
 describe('replicas compared', () => {
   it('marks nothing where all are alike, or one cannot be asked', () => {
-    expect(notesOf([status, status, status])).toEqual([]);
-    expect(notesOf([status, undefined, status])).toEqual([]);
+    expect(listNotes([status, status, status])).toEqual([]);
+    expect(listNotes([status, undefined, status])).toEqual([]);
   });
 
   it('marks another version than most have', () => {
-    expect(notesOf([status, { ...status, version: '0.1.0' }, status])).toEqual([
+    expect(listNotes([status, { ...status, version: '0.1.0' }, status])).toEqual([
       ['r1', 'version', 'others: 0.2.0'],
     ]);
   });
 
   it('marks both of two that differ', () => {
-    expect(notesOf([status, { ...status, version: '0.1.0' }]).map(([name]) => name)).toEqual(['r0', 'r1']);
+    expect(listNotes([status, { ...status, version: '0.1.0' }]).map(([name]) => name)).toEqual(['r0', 'r1']);
   });
 
   it('marks other objects and fewer readers than the others have', () => {
@@ -65,7 +65,7 @@ describe('replicas compared', () => {
     });
     const all = { ...status, data: services(12) };
     const readers = { running: 0, down: 1, kernelDrops: 0 };
-    expect(notesOf([all, { ...all, data: services(11), readers }, all])).toEqual([
+    expect(listNotes([all, { ...all, data: services(11), readers }, all])).toEqual([
       ['r1', 'objects', 'others: 12 services'],
       ['r1', 'readers', 'others: 1 running'],
     ]);
@@ -74,14 +74,19 @@ describe('replicas compared', () => {
   it('marks a number far from the median, and no small difference', () => {
     const old = { ...status, data: { ...status.data, age: 60_000 } };
     const near = { ...status, data: { ...status.data, age: 101 } };
-    expect(notesOf([status, near, old, status])).toEqual([
+    expect(listNotes([status, near, old, status])).toEqual([
       ['r2', 'data age', 'median 101, 597.0 times that'],
     ]);
   });
 });
 
 it('has the median of odd and even counts', () => {
-  expect([medianOf([3, 1, 2]), medianOf([4, 1, 2, 3]), medianOf([7]), medianOf([])]).toEqual([2, 2.5, 7, 0]);
+  expect([
+    computeMedian([3, 1, 2]),
+    computeMedian([4, 1, 2, 3]),
+    computeMedian([7]),
+    computeMedian([]),
+  ]).toEqual([2, 2.5, 7, 0]);
 });
 
 describe('changes', () => {

@@ -64,7 +64,7 @@ const COLUMNS: readonly Column[] = [
 
 export function compareReplicas(replicas: readonly ReplicaState[]): readonly ComparedReplica[] {
   const known = replicas.filter(({ status }) => status !== undefined);
-  const notes = COLUMNS.map((column) => notesOf(column, known));
+  const notes = COLUMNS.map((column) => computeNotes(column, known));
   return replicas.map((replica) => ({
     name: replica.name,
     error: replica.error,
@@ -76,7 +76,7 @@ export function compareReplicas(replicas: readonly ReplicaState[]): readonly Com
 }
 
 /** By the name of the replica. */
-function notesOf(column: Column, replicas: readonly ReplicaState[]): ReadonlyMap<string, string> {
+function computeNotes(column: Column, replicas: readonly ReplicaState[]): ReadonlyMap<string, string> {
   const { measure, show, isOwn = false } = column;
   if (isOwn || replicas.length < 2) return new Map();
   if (measure !== undefined) return numberNotes(replicas, measure);
@@ -101,8 +101,8 @@ function numberNotes(
     return value === undefined ? [] : [{ name: replica.name, value }];
   });
   if (measured.length < MIN_REPLICAS) return new Map();
-  const middle = medianOf(measured.map(({ value }) => value));
-  const deviation = medianOf(measured.map(({ value }) => Math.abs(value - middle)));
+  const middle = computeMedian(measured.map(({ value }) => value));
+  const deviation = computeMedian(measured.map(({ value }) => Math.abs(value - middle)));
   const isMarked = (value: number) =>
     Math.abs(value - middle) > Math.max(MARKED_FROM * deviation, Math.abs(middle) * MIN_RATIO, 1);
   return new Map(
@@ -111,17 +111,17 @@ function numberNotes(
       .map(({ name, value }) => {
         const ratio = middle === 0 ? undefined : value / middle;
         const times =
-          ratio === undefined || ratio < 0.1 ? number(middle) : `${number(middle)}, ${timesOf(ratio)}`;
+          ratio === undefined || ratio < 0.1 ? number(middle) : `${number(middle)}, ${formatRatio(ratio)}`;
         return [name, `median ${times}`];
       }),
   );
 }
 
-function timesOf(ratio: number): string {
+function formatRatio(ratio: number): string {
   return `${ratio.toFixed(1)} times that`;
 }
 
-export function medianOf(values: readonly number[]): number {
+export function computeMedian(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other);
   const half = sorted.length >> 1;
   const [low = 0, high = low] = sorted.length % 2 === 1 ? [sorted[half]] : sorted.slice(half - 1, half + 1);

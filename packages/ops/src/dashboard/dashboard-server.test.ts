@@ -5,7 +5,7 @@ import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { HttpHost, type HttpPort } from '@portolan/server/observe/http-host.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Collector } from './collector.ts';
-import { createDashboardPort, DASHBOARD_PORT, wordsOf } from './dashboard-server.ts';
+import { createDashboardPort, DASHBOARD_PORT, toExplainWords } from './dashboard-server.ts';
 import type { ShownReplica } from './replica.ts';
 
 const TOKEN = 'right';
@@ -48,14 +48,17 @@ afterEach(async () => {
 async function get(path: string, headers: Record<string, string> = {}, method = 'GET', host = '127.0.0.1') {
   return await new Promise<{ status: number | undefined; body: string; policy: unknown }>(
     (resolve, reject) => {
-      const sent = request({ host, port: http.portOf(DASHBOARD_PORT), path, method, headers }, (response) => {
-        let body = '';
-        response.setEncoding('utf8').on('data', (text) => {
-          body += text;
-        });
-        const policy = response.headers['content-security-policy'];
-        response.on('end', () => resolve({ status: response.statusCode, body, policy }));
-      });
+      const sent = request(
+        { host, port: http.findPort(DASHBOARD_PORT), path, method, headers },
+        (response) => {
+          let body = '';
+          response.setEncoding('utf8').on('data', (text) => {
+            body += text;
+          });
+          const policy = response.headers['content-security-policy'];
+          response.on('end', () => resolve({ status: response.statusCode, body, policy }));
+        },
+      );
       sent.on('error', reject).end();
     },
   );
@@ -180,7 +183,7 @@ describe('replicas', () => {
 });
 
 it('asks upstream only by the button, and lets no name be a setting', () => {
-  const words = (query: string) => wordsOf(new URLSearchParams(query));
+  const words = (query: string) => toExplainWords(new URLSearchParams(query));
   expect(words('name=cart.shop&type=A ask&namespace=web')).toEqual(['cart.shop', 'A', 'namespace=web']);
   expect(words('name=from=10.0.0.1')).toEqual(['from\\06110.0.0.1']);
   expect(words('name=ask')).toEqual(['ask.']);

@@ -68,7 +68,7 @@ export function createDashboardPort(
   const explaining = new Explanations(collector, clock);
   const live = new LiveQueries(collector, clock);
   const state = new StateReply(collector, clock);
-  const names = new Set([...LOOPBACK_HOSTS, hostOf(place.address), ...hosts]);
+  const names = new Set([...LOOPBACK_HOSTS, formatHost(place.address), ...hosts]);
   const routes = new Map<string, HttpRoute>([
     ...Array.from(files, ([path, reply]) => [path, () => reply] as const),
     [`${DATA_PREFIX}state`, () => state.reply()],
@@ -86,7 +86,7 @@ export function createDashboardPort(
 }
 
 /** An address as addresses of pages have it. */
-export function hostOf(address: string): string {
+export function formatHost(address: string): string {
   return address.includes(':') ? `[${address}]` : address;
 }
 
@@ -148,7 +148,7 @@ class Explanations {
   }
 
   async reply(query: URLSearchParams): Promise<HttpReply> {
-    const words = wordsOf(query);
+    const words = toExplainWords(query);
     const checked = readControlOrder(['explain', ...words], 'text');
     if (checked.kind === 'bad') return json(400, { problems: checked.problems.map(describeProblem) });
     if (this.#running >= MAX_EXPLAINING) return json(429, { problems: ['Too many at a time: try again.'] });
@@ -184,7 +184,7 @@ async function explain(
 }
 
 /** The words of the control socket. Fields with a `=` of their own would be read as settings, so names have none. */
-export function wordsOf(query: URLSearchParams): readonly string[] {
+export function toExplainWords(query: URLSearchParams): readonly string[] {
   const given = query.get('name')?.trim() ?? '';
   const name = given === 'ask' ? 'ask.' : given;
   const types = (query.get('type') ?? '').split(/[\s,]+/).filter((type) => type !== '' && type !== 'ask');

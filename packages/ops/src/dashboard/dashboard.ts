@@ -10,7 +10,7 @@ import type { CarryOut } from '@portolan/server/observe/control/control-socket.t
 import type { HttpHost, HttpPort } from '@portolan/server/observe/http-host.ts';
 import type { HttpReply } from '@portolan/server/observe/http-route.ts';
 import { Collector } from './collector.ts';
-import { createDashboardPort, DASHBOARD_PORT, type DashboardPlace, hostOf } from './dashboard-server.ts';
+import { createDashboardPort, DASHBOARD_PORT, type DashboardPlace, formatHost } from './dashboard-server.ts';
 import type { FindReplicas } from './replica.ts';
 
 const TOKEN_OCTETS = 24;
@@ -47,7 +47,7 @@ export class Dashboard {
   /** What to open in a browser. Behind the # the token is sent to no server. */
   get url(): string {
     const { address, port } = this.#place;
-    return `http://${hostOf(address)}:${this.#http.portOf(DASHBOARD_PORT) ?? port}/#token=${this.#token}`;
+    return `http://${formatHost(address)}:${this.#http.findPort(DASHBOARD_PORT) ?? port}/#token=${this.#token}`;
   }
 
   async stop(): Promise<void> {

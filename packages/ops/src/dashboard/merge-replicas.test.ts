@@ -8,12 +8,12 @@ import {
   mergeFindings,
   mergeSeries,
   mergeTraffic,
-  pointOf,
+  toPoint,
 } from './merge-replicas.ts';
 
 const row = (what: string, count: number): TopRow => ({ what, count });
 
-function snapshotOf(fields: Partial<TopSnapshot>): TopSnapshot {
+function makeSnapshot(fields: Partial<TopSnapshot>): TopSnapshot {
   return {
     seconds: 2,
     queries: 0,
@@ -34,17 +34,17 @@ function snapshotOf(fields: Partial<TopSnapshot>): TopSnapshot {
   };
 }
 
-const sampleOf = (replica: string, fields: Partial<TopSnapshot>, at = 10_000) => ({
+const makeSample = (replica: string, fields: Partial<TopSnapshot>, at = 10_000) => ({
   replica,
   at,
-  snapshot: snapshotOf(fields),
+  snapshot: makeSnapshot(fields),
 });
 
 // Only what is read.
-const statusOf = (ready: boolean) => ({ ready }) as ServerStatus;
-const replicaOf = (name: string, ready: boolean) => ({
+const makeStatus = (ready: boolean) => ({ ready }) as ServerStatus;
+const makeReplica = (name: string, ready: boolean) => ({
   name,
-  status: statusOf(ready),
+  status: makeStatus(ready),
   error: undefined,
   rate: undefined,
 });
@@ -53,8 +53,8 @@ const quiet = mergeTraffic([]);
 describe('merged traffic', () => {
   it('adds rows and weighs shares by queries', () => {
     const traffic = mergeTraffic([
-      sampleOf('a', { queries: 30, searched: 0.5, clients: [row('10.0.0.1', 20), row('10.0.0.2', 10)] }),
-      sampleOf('b', { queries: 10, searched: 0.1, clients: [row('10.0.0.2', 15)], lost: 3 }),
+      makeSample('a', { queries: 30, searched: 0.5, clients: [row('10.0.0.1', 20), row('10.0.0.2', 10)] }),
+      makeSample('b', { queries: 10, searched: 0.1, clients: [row('10.0.0.2', 15)], lost: 3 }),
     ]);
     expect(traffic).toMatchObject({ seconds: 2, queries: 40, lost: 3, searched: 0.4 });
     expect(traffic.clients).toEqual([row('10.0.0.2', 25), row('10.0.0.1', 20)]);
@@ -62,15 +62,15 @@ describe('merged traffic', () => {
 
   it('keeps the most frequent rows', () => {
     const names = Array.from({ length: 80 }, (_, index) => row(`n${index}. A`, index + 1));
-    const merged = mergeTraffic([sampleOf('a', { names })]).names;
+    const merged = mergeTraffic([makeSample('a', { names })]).names;
     expect([merged.length, merged[0], merged.at(-1)]).toEqual([50, row('n79. A', 80), row('n30. A', 31)]);
   });
 
   it('widens the bounds of a row by what other replicas may have left out', () => {
     const none = eachDimension(() => 0);
     const { names } = mergeTraffic([
-      sampleOf('a', { names: [row('x. A', 20), row('y. A', 9)], unlisted: { ...none, names: 4 } }),
-      sampleOf('b', { names: [row('x. A', 5)], unlisted: { ...none, names: 5 } }),
+      makeSample('a', { names: [row('x. A', 20), row('y. A', 9)], unlisted: { ...none, names: 4 } }),
+      makeSample('b', { names: [row('x. A', 5)], unlisted: { ...none, names: 5 } }),
     ]);
     expect(names).toEqual([row('x. A', 25), { what: 'y. A', count: 14, error: 5 }]);
   });
@@ -78,9 +78,9 @@ describe('merged traffic', () => {
   it('counts a replica once in each step of the series', () => {
     const rcodes = [row('NOERROR', 4), row('NXDOMAIN', 2), row('SERVFAIL', 2)];
     const points = [
-      pointOf(sampleOf('a', { queries: 8, rcodes }, 4_100)),
-      pointOf(sampleOf('b', { queries: 8, rcodes }, 5_900)),
-      pointOf(sampleOf('a', { queries: 2, rcodes: [row('NOERROR', 2)] }, 6_100)),
+      toPoint(makeSample('a', { queries: 8, rcodes }, 4_100)),
+      toPoint(makeSample('b', { queries: 8, rcodes }, 5_900)),
+      toPoint(makeSample('a', { queries: 2, rcodes: [row('NOERROR', 2)] }, 6_100)),
     ];
     expect(mergeSeries(points, 2_000)).toEqual({
       times: [4, 6],
@@ -93,8 +93,8 @@ describe('merged traffic', () => {
 
 it('groups failures by their cause, the most frequent first', () => {
   const groups = groupFailures([
-    sampleOf('a', { failures: [row('no-such-service catr.shop. A', 3), row('SERVFAIL x. A', 4)] }),
-    sampleOf('b', { failures: [row('no-such-service catr.shop. A', 2)] }),
+    makeSample('a', { failures: [row('no-such-service catr.shop. A', 3), row('SERVFAIL x. A', 4)] }),
+    makeSample('b', { failures: [row('no-such-service catr.shop. A', 2)] }),
   ]);
   expect(groups).toEqual([
     { cause: 'no-such-service', count: 5, names: [{ name: 'catr.shop.', type: 'A', count: 5 }] },
@@ -130,20 +130,20 @@ it('shows a finding of several replicas once, problems first', () => {
 describe('health', () => {
   const failing = (share: number) =>
     mergeTraffic([
-      sampleOf('a', {
+      makeSample('a', {
         queries: 1_000,
         rcodes: [row('SERVFAIL', share * 1_000), row('NXDOMAIN', 500), row('REFUSED', 400)],
       }),
     ]);
   it.each([
     ['unknown', [], quiet],
-    ['unknown', [{ ...replicaOf('a', true), status: undefined }], quiet],
-    ['broken', [replicaOf('a', false)], quiet],
-    ['degraded', [replicaOf('a', true), replicaOf('b', false)], quiet],
-    ['healthy', [replicaOf('a', true)], quiet],
-    ['healthy', [replicaOf('a', true)], failing(0.001)],
-    ['degraded', [replicaOf('a', true)], failing(0.01)],
-    ['broken', [replicaOf('a', true)], failing(0.3)],
+    ['unknown', [{ ...makeReplica('a', true), status: undefined }], quiet],
+    ['broken', [makeReplica('a', false)], quiet],
+    ['degraded', [makeReplica('a', true), makeReplica('b', false)], quiet],
+    ['healthy', [makeReplica('a', true)], quiet],
+    ['healthy', [makeReplica('a', true)], failing(0.001)],
+    ['degraded', [makeReplica('a', true)], failing(0.01)],
+    ['broken', [makeReplica('a', true)], failing(0.3)],
   ] as const)('is %s', (word, replicas, traffic) => {
     expect(judgeHealth(replicas, [], traffic).word).toBe(word);
   });

@@ -34,9 +34,9 @@ export interface Point {
 }
 
 /** Per second. */
-export function pointOf({ replica, at, snapshot: { seconds, queries, rcodes } }: ReplicaSample): Point {
-  const missing = countOf(rcodes, (rcode) => rcode === 'NXDOMAIN');
-  const failed = countOf(rcodes, isFailure);
+export function toPoint({ replica, at, snapshot: { seconds, queries, rcodes } }: ReplicaSample): Point {
+  const missing = sumCounts(rcodes, (rcode) => rcode === 'NXDOMAIN');
+  const failed = sumCounts(rcodes, isFailure);
   const span = Math.max(seconds, 0.001);
   return { replica, at, queries: queries / span, missing: missing / span, failed: failed / span };
 }
@@ -46,7 +46,7 @@ function isFailure(rcode: string): boolean {
   return rcode !== 'NOERROR' && rcode !== 'NXDOMAIN' && rcode !== 'REFUSED';
 }
 
-function countOf(rows: readonly TopRow[], isCounted: (what: string) => boolean): number {
+function sumCounts(rows: readonly TopRow[], isCounted: (what: string) => boolean): number {
   return rows.reduce((sum, { what, count }) => sum + (isCounted(what) ? count : 0), 0);
 }
 
@@ -77,7 +77,7 @@ export function mergeTraffic(samples: readonly ReplicaSample[]): Traffic {
   const spans = new Map<string, number>();
   for (const { replica, snapshot } of samples)
     spans.set(replica, (spans.get(replica) ?? 0) + snapshot.seconds);
-  const { summaries, ...totals } = mergeCounts(samples.map(countsOf), MAX_ROWS);
+  const { summaries, ...totals } = mergeCounts(samples.map(toCountedQueries), MAX_ROWS);
   const searches = samples.map(({ snapshot }) => ({ rows: snapshot.searches, unlisted: 0 }));
   return {
     seconds: rounded(Math.max(0, ...spans.values())),
@@ -91,7 +91,7 @@ export function mergeTraffic(samples: readonly ReplicaSample[]): Traffic {
   };
 }
 
-function countsOf({ snapshot }: ReplicaSample): CountedQueries {
+function toCountedQueries({ snapshot }: ReplicaSample): CountedQueries {
   const { queries, lost, searched, sampling, unlisted } = snapshot;
   return {
     queries,
@@ -108,7 +108,7 @@ function countsOf({ snapshot }: ReplicaSample): CountedQueries {
 /** Rows of `failures` are a cause, a name and a type. Counts are those that are certain. */
 export function groupFailures(samples: readonly ReplicaSample[]): readonly FailureGroup[] {
   const groups = new Map<string, { count: number; names: FailureGroup['names'][number][] }>();
-  const { failures } = mergeCounts(samples.map(countsOf), MAX_ROWS).summaries;
+  const { failures } = mergeCounts(samples.map(toCountedQueries), MAX_ROWS).summaries;
   for (const row of failures.rows) {
     const [cause = '', name = '', type = ''] = row.what.split(' ');
     const count = atLeast(row);
@@ -153,7 +153,7 @@ export function judgeHealth(
     };
   const ready = asked.filter(({ status }) => status?.ready === true);
   if (ready.length === 0) return { word: 'broken', sentence: 'No replica is ready' };
-  const failed = countOf(traffic.rcodes, isFailure);
+  const failed = sumCounts(traffic.rcodes, isFailure);
   const share = traffic.queries < MIN_QUERIES ? 0 : failed / traffic.queries;
   const percent = `${(share * 100).toFixed(1)} % of queries failed in the last minute`;
   if (share >= BROKEN_FROM) return { word: 'broken', sentence: percent };

@@ -3,9 +3,9 @@
  */
 import type { Explanation } from '@portolan/server/reasons/explanation.ts';
 import type { Finding } from '@portolan/server/reasons/finding.ts';
+import type { WatchedQuery } from '../control/query-stream.ts';
 import type { ServerStatus } from '../control/status.ts';
 import type { TopSnapshot } from '../control/watch-verbs.ts';
-import type { WatchedQuery } from '../control/watched-queries.ts';
 
 export interface PageState {
   /** RFC 3339. */

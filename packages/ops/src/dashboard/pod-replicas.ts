@@ -42,8 +42,8 @@ export function findPods(
   return async (signal) => {
     const words = ['get', 'pods', '--selector', selector, '--field-selector', 'status.phase=Running'];
     const names: string[] = [];
-    const all = [...scopeOf(place), ...words, '--output', `jsonpath=${RUNNING_PODS}`];
-    const found = linesOf(kubectl, all, { signal, patience: PATIENCE });
+    const all = [...makeScopeFlags(place), ...words, '--output', `jsonpath=${RUNNING_PODS}`];
+    const found = readLines(kubectl, all, { signal, patience: PATIENCE });
     for await (const line of found) if (line !== '') names.push(line);
     if (names.length === 0)
       throw new Error(`no pod runs in ${namespace} with ${selector}. Set --namespace and --selector.`);
@@ -59,9 +59,9 @@ function podReplica(name: string, place: PodPlace, kubectl: Kubectl): ShownRepli
       const of = container === undefined ? [] : ['--container', container];
       // Behind the dashes no word is taken for a flag.
       const control = ['portolan', 'control', '--output=json', '--', verb, ...words];
-      const all = [...scopeOf(place), 'exec', name, ...of, '--', ...control];
+      const all = [...makeScopeFlags(place), 'exec', name, ...of, '--', ...control];
       const patience = STREAMS.includes(verb) ? undefined : PATIENCE;
-      for await (const line of linesOf(kubectl, all, { signal, patience })) {
+      for await (const line of readLines(kubectl, all, { signal, patience })) {
         const reply = readReply(`{"data":${line}}`);
         if (reply.kind === 'data') yield reply.data;
       }
@@ -69,7 +69,7 @@ function podReplica(name: string, place: PodPlace, kubectl: Kubectl): ShownRepli
   };
 }
 
-function scopeOf({ namespace, context }: PodPlace): readonly string[] {
+function makeScopeFlags({ namespace, context }: PodPlace): readonly string[] {
   return [...(context === undefined ? [] : ['--context', context]), '--namespace', namespace];
 }
 
@@ -84,7 +84,7 @@ interface Limits {
  *
  * @throws Error with the end of standard error if it fails, and for a program that is missing or prints nothing in time
  */
-async function* linesOf(
+async function* readLines(
   { command, clock }: Kubectl,
   words: readonly string[],
   { signal, patience }: Limits,

@@ -3,9 +3,9 @@
  */
 import type { Diagnosis } from '@portolan/server/reasons/finding.ts';
 import type { HashedName, ZoneBuckets } from '../control/published-names.ts';
+import type { WatchedQuery } from '../control/query-stream.ts';
 import type { ServerStatus } from '../control/status.ts';
 import type { TopSnapshot } from '../control/watch-verbs.ts';
-import type { WatchedQuery } from '../control/watched-queries.ts';
 
 type Kind = 'string' | 'number' | 'boolean' | 'list';
 /** The required fields, by their path in the answer. */
@@ -115,7 +115,7 @@ function findMissing(answer: unknown, shape: AnswerShape): string | undefined {
   if (typeof answer !== 'object' || answer === null) return 'fields';
   for (const [path, kind] of shape) {
     const found = path.split('.').reduce<unknown>(readField, answer);
-    if (!isOf(kind, found)) return path;
+    if (!isOfKind(kind, found)) return path;
   }
   return undefined;
 }
@@ -125,7 +125,7 @@ function readField(value: unknown, field: string): unknown {
   return new Map<string, unknown>(Object.entries(value)).get(field);
 }
 
-function isOf(kind: Kind, value: unknown): boolean {
+function isOfKind(kind: Kind, value: unknown): boolean {
   switch (kind) {
     case 'list':
       return Array.isArray(value);

@@ -8,7 +8,7 @@ import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { ALL_QUESTIONS, isWithinAny } from '@portolan/kernel/chain/match.ts';
 import { findPluginOptions } from '@portolan/kernel/contract/plugin-use.ts';
 import type { ForwardPlan, ForwardTarget } from '@portolan/kernel/forward/forward-plan.ts';
-import { NameRules, pairsOf } from '@portolan/kernel/forward/name-rules.ts';
+import { listMatchPairs, NameRules } from '@portolan/kernel/forward/name-rules.ts';
 import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { mapUses } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { ForwardOptions, ForwardRoute, ForwardUpstream } from '@portolan/plugins/forward/options.ts';
@@ -37,7 +37,7 @@ function marker({ routes }: ForwardOptions): Handler {
     questions: ALL_QUESTIONS,
     answers: 'unchanged',
     handle(query, next) {
-      const servers = firstOf(found, query.key);
+      const servers = findFirstServers(found, query.key);
       return servers === undefined ? next(query) : answerWith(query.question.name, servers);
     },
   };
@@ -65,7 +65,7 @@ function answerWith(name: AbsoluteName, servers: readonly string[]): Answer {
   };
 }
 
-function firstOf(routes: readonly FindServers[], key: NameKey): readonly string[] | undefined {
+function findFirstServers(routes: readonly FindServers[], key: NameKey): readonly string[] | undefined {
   for (const find of routes) {
     const servers = find(key);
     if (servers !== undefined) return servers;
@@ -87,7 +87,7 @@ function textOfUpstream(upstream: ForwardUpstream): string {
 }
 
 function serversOfPlan({ rules }: ForwardPlan): FindServers {
-  const targets = new NameRules<ForwardTarget>(pairsOf(rules, ({ target }) => target));
+  const targets = new NameRules<ForwardTarget>(listMatchPairs(rules, ({ target }) => target));
   return (key) => {
     const found = targets.find(key);
     const target = found?.kind === 'default' ? targets.find(ROOT) : found;

@@ -4,7 +4,7 @@ import { readCorefile } from '@portolan/frontends/coredns/settings/read-corefile
 import { expect, it } from 'vitest';
 import { changesBetween } from './plan-changes.ts';
 
-function planOf(text: string) {
+function compilePlan(text: string) {
   const reading = readCorefile(text, {
     file: 'Corefile',
     profile: '1.14',
@@ -18,7 +18,7 @@ function planOf(text: string) {
 }
 
 const changes = (old: string, next: string) =>
-  changesBetween(planOf(old), planOf(next)).map(({ where, what }) => `${where}: ${what}`);
+  changesBetween(compilePlan(old), compilePlan(next)).map(({ where, what }) => `${where}: ${what}`);
 
 const PLAIN = '. {\n cache 30\n forward . 192.0.2.1\n}\n';
 

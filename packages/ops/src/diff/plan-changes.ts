@@ -40,7 +40,7 @@ function blockChanges(old: EnginePlan, next: EnginePlan): readonly PlanChange[] 
   const changed = [...nexts.values()].flatMap((block) => {
     const former = olds.get(block.name);
     return former === undefined
-      ? [{ where: block.name, what: `added: ${namesOf(block.plugins).join(' ')}` }]
+      ? [{ where: block.name, what: `added: ${listPluginNames(block.plugins).join(' ')}` }]
       : pluginChanges(former, block);
   });
   return [...removed.map((where) => ({ where, what: 'removed' })), ...changed];
@@ -64,12 +64,12 @@ function nameOfBlock({ groups }: EnginePlan, { zones }: ServerBlockPlan, index: 
   return [...servers.map(({ server }) => server), ...zones].join(' ');
 }
 
-const namesOf = (plugins: readonly PluginUse[]) => plugins.map(({ name }) => name);
+const listPluginNames = (plugins: readonly PluginUse[]) => plugins.map(({ name }) => name);
 
 function pluginChanges(old: NamedBlock, next: NamedBlock): readonly PlanChange[] {
   const where = next.name;
-  const olds = namesOf(old.plugins);
-  const nexts = namesOf(next.plugins);
+  const olds = listPluginNames(old.plugins);
+  const nexts = listPluginNames(next.plugins);
   const common = olds.filter((name) => nexts.includes(name));
   const isMoved = !isDeepStrictEqual(
     common,
@@ -88,10 +88,10 @@ function pluginChanges(old: NamedBlock, next: NamedBlock): readonly PlanChange[]
 }
 
 function endpointChanges(old: ServerPlan, next: ServerPlan): readonly PlanChange[] {
-  const textsOf = ({ endpoints }: ServerPlan) =>
+  const formatEndpoints = ({ endpoints }: ServerPlan) =>
     endpoints.map(({ kind, address }) => `${kind} at ${address}`);
-  const olds = textsOf(old);
-  const nexts = textsOf(next);
+  const olds = formatEndpoints(old);
+  const nexts = formatEndpoints(next);
   return [
     ...olds.filter((text) => !nexts.includes(text)).map((text) => `${text} removed`),
     ...nexts.filter((text) => !olds.includes(text)).map((text) => `${text} added`),
@@ -101,10 +101,10 @@ function endpointChanges(old: ServerPlan, next: ServerPlan): readonly PlanChange
 /** The places in two values that differ, with both values. */
 function valueChanges(path: string, old: unknown, next: unknown, depth = 0): readonly string[] {
   if (isDeepStrictEqual(old, next)) return [];
-  const olds = partsOf(old);
-  const nexts = partsOf(next);
+  const olds = listParts(old);
+  const nexts = listParts(next);
   if (olds === undefined || nexts === undefined || depth >= MAX_DEPTH)
-    return [`${path}: ${textOf(old)} -> ${textOf(next)}`];
+    return [`${path}: ${formatValue(old)} -> ${formatValue(next)}`];
   return [...new Set([...olds.keys(), ...nexts.keys()])].flatMap((key) => {
     const place = typeof key === 'number' ? `${path}[${key}]` : `${path}.${key}`;
     return valueChanges(place, olds.get(key), nexts.get(key), depth + 1);
@@ -112,14 +112,14 @@ function valueChanges(path: string, old: unknown, next: unknown, depth = 0): rea
 }
 
 /** The parts of a plain object or an array; undefined for all other values. */
-function partsOf(value: unknown): ReadonlyMap<string | number, unknown> | undefined {
+function listParts(value: unknown): ReadonlyMap<string | number, unknown> | undefined {
   if (Array.isArray(value)) return new Map(value.entries());
   const isPlain =
     typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
   return isPlain ? new Map(Object.entries(value)) : undefined;
 }
 
-function textOf(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined) return 'none';
   const text = inspect(value, { depth: 4, breakLength: Number.POSITIVE_INFINITY, maxArrayLength: 20 });
   return text.length > MAX_VALUE_LETTERS ? `${text.slice(0, MAX_VALUE_LETTERS)}…` : text;

@@ -9,7 +9,7 @@ import { OutageLog } from '@portolan/kernel/base/outage-log.ts';
 import { type RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import type { Finding } from '@portolan/server/reasons/finding.ts';
 import type { EventsPlan } from '@portolan/server/settings/events/events-plan.ts';
-import { eventOf, type FindingEvent, groupFindings } from './finding-event.ts';
+import { createFindingEvent, type FindingEvent, groupFindings } from './finding-event.ts';
 
 export interface EventDependencies {
   readonly rest: Pick<RestClient, 'create' | 'abort'>;
@@ -62,7 +62,7 @@ export class EventRecorder {
       if (this.#waiting.size >= MAX_WAITING) break;
       const last = this.#written.get(group.key) ?? Number.NEGATIVE_INFINITY;
       if (now - last < HOUR || this.#waiting.has(group.key)) continue;
-      this.#waiting.set(group.key, eventOf(group, { instance, now: clock.now() }));
+      this.#waiting.set(group.key, createFindingEvent(group, { instance, now: clock.now() }));
     }
     if (this.#writing !== undefined || now < this.#pausedUntil) return;
     this.#writing = this.#writeAll().finally(() => {

@@ -36,7 +36,7 @@ const CONTROLLER = 'portolan';
 export function groupFindings(findings: readonly Finding[], plan: EventsPlan): readonly FindingGroup[] {
   const groups = new Map<string, { readonly object: EventObject; readonly findings: Finding[] }>();
   for (const finding of findings) {
-    const object = objectOf(finding, plan);
+    const object = findEventObject(finding, plan);
     if (object === undefined) continue;
     const key = `${finding.kind} ${object.kind} ${object.namespace}/${object.name}`;
     const group = groups.get(key);
@@ -47,7 +47,10 @@ export function groupFindings(findings: readonly Finding[], plan: EventsPlan): r
 }
 
 /** Undefined: it concerns no object that a user owns. */
-function objectOf({ kind, subject }: Finding, { service, configMap }: EventsPlan): EventObject | undefined {
+function findEventObject(
+  { kind, subject }: Finding,
+  { service, configMap }: EventsPlan,
+): EventObject | undefined {
   switch (kind) {
     case 'external-name-target':
     case 'fqdn-endpoints':
@@ -70,7 +73,7 @@ function objectOf({ kind, subject }: Finding, { service, configMap }: EventsPlan
  * @param instance the name of this replica
  * @param now milliseconds since the epoch
  */
-export function eventOf(
+export function createFindingEvent(
   { key, object: { kind, namespace, name }, findings }: FindingGroup,
   { instance, now }: { readonly instance: string; readonly now: number },
 ): FindingEvent {
@@ -92,7 +95,7 @@ export function eventOf(
       reason: first?.kind,
       action: 'Check',
       regarding: { apiVersion: 'v1', kind, namespace, name },
-      note: noteOf(findings),
+      note: formatNote(findings),
       reportingController: CONTROLLER,
       reportingInstance: instance.slice(0, 128),
     },
@@ -100,7 +103,7 @@ export function eventOf(
 }
 
 /** The sentences, and what to do. */
-function noteOf(findings: readonly Finding[]): string {
+function formatNote(findings: readonly Finding[]): string {
   const sentences = findings.slice(0, MAX_SENTENCES).map(({ sentence }) => `${capitalize(sentence)}.`);
   const more = findings.length - sentences.length;
   const [remedy] = findings[0]?.remedies ?? [];

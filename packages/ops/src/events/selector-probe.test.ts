@@ -12,7 +12,7 @@ const ENDPOINT: EndpointEvidence = { address: '10.0.0.1', hostname: undefined, p
 const NO_ENDPOINTS = { ready: [], notReady: [], terminating: [] };
 const MINUTE = 60_000;
 
-function serviceOf(name: string, change: Partial<ServiceEvidence> = {}): ServiceEvidence {
+function makeService(name: string, change: Partial<ServiceEvidence> = {}): ServiceEvidence {
   return {
     namespace: 'shop',
     name,
@@ -62,7 +62,7 @@ function makeProbe(
 }
 
 it('finds a selector that matches no pod, of a service that has had no endpoint for a minute', async () => {
-  const { look, asked, found } = makeProbe([serviceOf('cart')]);
+  const { look, asked, found } = makeProbe([makeService('cart')]);
   await look();
   await look(MINUTE - 1);
   expect(asked).toEqual([]);
@@ -79,23 +79,23 @@ it('finds a selector that matches no pod, of a service that has had no endpoint 
 });
 
 it('forgets it when the service has an endpoint, or is gone', async () => {
-  const services = [serviceOf('cart'), serviceOf('pay')];
+  const services = [makeService('cart'), makeService('pay')];
   const { look, found } = makeProbe(services);
   await look();
   await look(MINUTE);
   expect(found()).toHaveLength(2);
-  services[0] = serviceOf('cart', { endpoints: { ...NO_ENDPOINTS, notReady: [ENDPOINT] } });
+  services[0] = makeService('cart', { endpoints: { ...NO_ENDPOINTS, notReady: [ENDPOINT] } });
   services.pop();
   await look(MINUTE);
   expect(found()).toEqual([]);
 });
 
 it('says nothing of services with pods, without a selector, with endpoints or a name', async () => {
-  const some = makeProbe([serviceOf('cart')], () => [{}]);
-  const none = makeProbe([serviceOf('cart')], undefined, null);
+  const some = makeProbe([makeService('cart')], () => [{}]);
+  const none = makeProbe([makeService('cart')], undefined, null);
   const others = makeProbe([
-    serviceOf('a', { endpoints: { ...NO_ENDPOINTS, terminating: [ENDPOINT] } }),
-    serviceOf('b', { address: { kind: 'externalName', name: 'b.example.' } }),
+    makeService('a', { endpoints: { ...NO_ENDPOINTS, terminating: [ENDPOINT] } }),
+    makeService('b', { address: { kind: 'externalName', name: 'b.example.' } }),
   ]);
   for (const { look, found } of [some, none, others]) {
     await look();
@@ -106,7 +106,7 @@ it('says nothing of services with pods, without a selector, with endpoints or a 
 });
 
 it('says nothing without the right to list pods', async () => {
-  const { look, found, asked } = makeProbe([serviceOf('cart')], () => {
+  const { look, found, asked } = makeProbe([makeService('cart')], () => {
     throw new RestError('forbidden', 403);
   });
   await look();
@@ -116,7 +116,7 @@ it('says nothing without the right to list pods', async () => {
 });
 
 it('reads few services at a time, of a bounded number', async () => {
-  const { look, asked } = makeProbe(Array.from({ length: 1_200 }, (_, index) => serviceOf(`s${index}`)));
+  const { look, asked } = makeProbe(Array.from({ length: 1_200 }, (_, index) => makeService(`s${index}`)));
   for (let looks = 0; looks < 12; looks += 1) await look();
   await look(MINUTE);
   expect(asked).toHaveLength(10);

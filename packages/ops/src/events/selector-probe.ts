@@ -63,13 +63,13 @@ export class SelectorProbe {
     const all = clusters().flatMap((evidence) =>
       Array.from(evidence.services(), (service) => [evidence, service] as const),
     );
-    const keys = new Set(all.map(([, service]) => keyOf(service)));
+    const keys = new Set(all.map(([, service]) => toServiceKey(service)));
     for (const key of this.#empty.keys()) if (!keys.has(key)) this.#empty.delete(key);
     return all;
   }
 
   #note(evidence: ClusterEvidence, service: ServiceName): void {
-    const key = keyOf(service);
+    const key = toServiceKey(service);
     const found = evidence.findService(service.namespace, service.name);
     if (found === undefined || found.address.kind === 'externalName' || hasEndpoints(found.endpoints))
       this.#empty.delete(key);
@@ -120,7 +120,7 @@ export class SelectorProbe {
   }
 }
 
-const keyOf = ({ namespace, name }: ServiceName): string => `${namespace}/${name}`;
+const toServiceKey = ({ namespace, name }: ServiceName): string => `${namespace}/${name}`;
 
 /** Of any state: a pod with an address has one. */
 function hasEndpoints({ ready, notReady = [], terminating = [] }: EndpointsByState): boolean {

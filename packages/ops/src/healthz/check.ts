@@ -38,7 +38,7 @@ export class ProbeCommand {
     this.plan = plan;
     this.#settings = settings;
     this.#dependencies = dependencies;
-    this.#result = this.#resultOf({ output: '', error: undefined });
+    this.#result = this.#toResult({ output: '', error: undefined });
   }
 
   /** The first run begins after a period. */
@@ -88,7 +88,7 @@ export class ProbeCommand {
 
   #note(end: CommandEnd): void {
     const before = this.#result.error;
-    this.#result = this.#resultOf(end);
+    this.#result = this.#toResult(end);
     const { log } = this.#dependencies;
     const { path } = this.plan;
     if (end.error === undefined && before !== undefined) log.info('command succeeds again', { path });
@@ -96,7 +96,7 @@ export class ProbeCommand {
       log.warn('command failed', { path, reason: end.error, output: end.output });
   }
 
-  #resultOf(end: CommandEnd): Result {
+  #toResult(end: CommandEnd): Result {
     const { clock } = this.#dependencies;
     return { ...end, at: clock.monotonic(), shownAt: clock.now() };
   }

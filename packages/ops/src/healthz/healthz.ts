@@ -23,7 +23,7 @@ export class Healthz {
     const run = (command: string, timeout: number) => runShellCommand(command, timeout, clock);
     this.#checks = plan.checks.map((check) => new ProbeCommand(check, plan, { run, clock, log }));
     const routes = new Map(
-      this.#checks.map((check) => [check.plan.path, () => replyOf(check.judge())] as const),
+      this.#checks.map((check) => [check.plan.path, () => toHttpReply(check.judge())] as const),
     );
     const options = { address: undefined, port: plan.port, waitForPort: false, flag: '-port' };
     this.httpPort = { name: 'healthz', options, routes };
@@ -39,6 +39,6 @@ export class Healthz {
   }
 }
 
-function replyOf({ kind, text }: ProbeVerdict): HttpReply {
+function toHttpReply({ kind, text }: ProbeVerdict): HttpReply {
   return { status: kind === 'healthy' ? 200 : 503, type: PLAIN_TEXT, body: text };
 }

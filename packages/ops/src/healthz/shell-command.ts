@@ -44,7 +44,7 @@ export function runShellCommand(command: string, timeout: number, clock: Clock):
     isLate = true;
     killGroup(child);
   });
-  const ended = endOf(child, clock).then((error): CommandEnd => {
+  const ended = waitForEnd(child, clock).then((error): CommandEnd => {
     timer.cancel();
     return { output: output(), error: isLate ? `${error ?? 'ended'}, after ${timeout / 1000} s` : error };
   });
@@ -67,7 +67,7 @@ function collectOutput(child: ChildProcess): () => string {
 }
 
 /** Resolves once it has ended and its outputs are read. @returns the error, if any */
-function endOf(child: ChildProcess, clock: Clock): Promise<string | undefined> {
+function waitForEnd(child: ChildProcess, clock: Clock): Promise<string | undefined> {
   return new Promise((resolve) => {
     child.on('error', (error) => resolve(error.message));
     child.once('exit', () => {

@@ -35,28 +35,29 @@ export class Dockerfile {
   }
 
   /** The statements of a stage, after those of the stages that it builds on. */
-  allOf(name: string): readonly DockerfileInstruction[] {
+  listInstructions(name: string): readonly DockerfileInstruction[] {
     const stage = this.stages.get(name);
-    return stage === undefined ? [] : [...this.allOf(stage.from), ...stage.statements];
+    return stage === undefined ? [] : [...this.listInstructions(stage.from), ...stage.statements];
   }
 
   /** The words of the last statement of its kind, which is the one that counts. */
   last(target: string, instruction: string): string | undefined {
-    return this.allOf(target).findLast((statement) => statement.instruction === instruction)?.words;
+    return this.listInstructions(target).findLast((statement) => statement.instruction === instruction)
+      ?.words;
   }
 
   /** The layers of a target, from the lowest: what is copied, and to where. */
-  layersOf(target: string): readonly CopiedLayer[] {
-    return this.allOf(target).flatMap(({ instruction, words }) => {
+  listLayers(target: string): readonly CopiedLayer[] {
+    return this.listInstructions(target).flatMap(({ instruction, words }) => {
       const [, from = '', source = '', to = ''] = /^--from=(\S+) (\S+) (\S+)$/.exec(words) ?? [];
       return instruction === 'COPY' ? [{ from, source, to }] : [];
     });
   }
 
   /** Arguments and variables with their defaults. */
-  argumentsOf(target: string): ReadonlyMap<string, string> {
+  listArguments(target: string): ReadonlyMap<string, string> {
     return new Map(
-      [...this.statements.slice(0, 1), ...this.allOf(target)].flatMap(({ instruction, words }) => {
+      [...this.statements.slice(0, 1), ...this.listInstructions(target)].flatMap(({ instruction, words }) => {
         const [, name = '', value = ''] = /^(\w+)=(.*)$/.exec(words) ?? [];
         return instruction === 'ARG' ? [[name, value] as const] : [];
       }),
@@ -64,8 +65,8 @@ export class Dockerfile {
   }
 
   /** Labels, with arguments put in. @param given replaces defaults of arguments */
-  labelsOf(target: string, given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-    const values = new Map([...this.argumentsOf(target), ...Object.entries(given)]);
+  readLabels(target: string, given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    const values = new Map([...this.listArguments(target), ...Object.entries(given)]);
     const words = this.last(target, 'LABEL') ?? '';
     const pairs = [...words.matchAll(/(\S+)="([^"]*)"/g)].map(([, name = '', text = '']) => {
       const value = text.replaceAll(/\$(\w+)/g, (_, variable: string) => values.get(variable) ?? '');

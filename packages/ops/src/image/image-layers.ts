@@ -11,7 +11,7 @@ import { createRunProgram, ProgramError } from '@portolan/kernel/base/run-progra
 import { Dockerfile } from './dockerfile.ts';
 import type { Architecture } from './settings/image-flags.ts';
 import { stripSymbols } from './strip-symbols.ts';
-import { entriesOf, type TarEntry } from './tar-archive.ts';
+import { listEntries, type TarEntry } from './tar-archive.ts';
 
 const run = createRunProgram(systemClock);
 const NPM_ARCHITECTURES: Readonly<Record<Architecture, string>> = { amd64: 'x64', arm64: 'arm64' };
@@ -69,9 +69,9 @@ export class ImageLayers {
     const { from, source, to } = layer;
     if (source === CAPABLE) return yield* this.#capableEntries();
     const target = to.replace(/^\//, '');
-    if (source.endsWith('/')) return yield* entriesOf(this.#path(from, source), target);
+    if (source.endsWith('/')) return yield* listEntries(this.#path(from, source), target);
     const folder = this.#path(from, source.slice(0, source.lastIndexOf('/')));
-    for await (const entry of entriesOf(folder))
+    for await (const entry of listEntries(folder))
       if (entry.path === basename(source)) yield { ...entry, path: target };
   }
 

@@ -49,11 +49,11 @@ export async function writeOciArchive(
   folder: string,
 ): Promise<WrittenImage> {
   const written: Layer[] = [];
-  for (const [at, layer] of layers.dockerfile.layersOf(plan.target).entries()) {
+  for (const [at, layer] of layers.dockerfile.listLayers(plan.target).entries()) {
     const words = `${layer.source} ${layer.to}`;
     written.push(await writeLayer(layers.entries(layer), words, join(folder, `layer-${at}`)));
   }
-  const config = json(configOf(layers, plan, written));
+  const config = json(createImageConfig(layers, plan, written));
   const manifest = json({
     schemaVersion: 2,
     mediaType: TYPES.manifest,
@@ -92,7 +92,7 @@ async function writeLayer(entries: AsyncIterable<TarEntry>, words: string, file:
 }
 
 /** The configuration of the image, with what a container starts with unless its manifest says otherwise. */
-function configOf(
+function createImageConfig(
   layers: ImageLayers,
   { target, architecture, name }: Omit<ImagePlan, 'output'>,
   written: readonly Layer[],
@@ -109,7 +109,7 @@ function configOf(
       Env: [dockerfile.last(target, 'ENV')],
       Entrypoint: words('ENTRYPOINT'),
       Cmd: words('CMD') ?? undefined,
-      Labels: dockerfile.labelsOf(target, { VERSION: version }),
+      Labels: dockerfile.readLabels(target, { VERSION: version }),
       StopSignal: dockerfile.last(target, 'STOPSIGNAL'),
     },
     rootfs: { type: 'layers', diff_ids: written.map(({ contentDigest }) => `sha256:${contentDigest}`) },

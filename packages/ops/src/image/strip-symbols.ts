@@ -31,8 +31,8 @@ export function stripSymbols(program: Buffer): Buffer {
   const names = headers[program.readUInt16LE(HEADER.names)];
   if (names === undefined) return program;
   const loaded = headers.filter(isLoaded);
-  const end = Math.max(size, ...loaded.map((each) => offsetOf(each) + sizeOf(each)));
-  const nameTexts = program.subarray(offsetOf(names), offsetOf(names) + sizeOf(names));
+  const end = Math.max(size, ...loaded.map((each) => readOffset(each) + readSize(each)));
+  const nameTexts = program.subarray(readOffset(names), readOffset(names) + readSize(names));
   const gap = Buffer.alloc(ALIGNMENT - ((end + nameTexts.length) % ALIGNMENT));
 
   // The places of sections in the table stay, since others refer to them.
@@ -43,8 +43,8 @@ export function stripSymbols(program: Buffer): Buffer {
   return stripped;
 }
 
-const offsetOf = (header: Buffer): number => Number(header.readBigUInt64LE(SECTION.offset));
-const sizeOf = (header: Buffer): number => Number(header.readBigUInt64LE(SECTION.size));
+const readOffset = (header: Buffer): number => Number(header.readBigUInt64LE(SECTION.offset));
+const readSize = (header: Buffer): number => Number(header.readBigUInt64LE(SECTION.size));
 const isAllocated = (header: Buffer): boolean => (header.readBigUInt64LE(SECTION.flags) & ALLOCATED) !== 0n;
 const isLoaded = (header: Buffer): boolean =>
   isAllocated(header) && header.readUInt32LE(SECTION.type) !== NO_BITS;

@@ -3,13 +3,13 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, utimesSync } from 'nod
 import { join } from 'node:path';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, it } from 'vitest';
-import { entriesOf, fileEntry, type TarEntry, writeTar } from './tar-archive.ts';
+import { fileEntry, listEntries, type TarEntry, writeTar } from './tar-archive.ts';
 
 /** What `setcap cap_net_bind_service=+ep` sets, in hexadecimal digits. */
 const CAPABILITY = '0100000200040000000000000000000000000000';
 const BLOCK = 512;
 
-async function archiveOf(entries: AsyncIterable<TarEntry> | Iterable<TarEntry>): Promise<Buffer> {
+async function makeArchive(entries: AsyncIterable<TarEntry> | Iterable<TarEntry>): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const part of writeTar(entries)) parts.push(part);
   return Buffer.concat(parts);
@@ -36,7 +36,7 @@ it('holds the same octets for the same files, whatever their times, modes and or
     utimesSync(join(folder.path, 'b'), at, at);
     symlinkSync('b', join(folder.path, 'link'));
   }
-  const [one, other] = await Promise.all(folders.map(({ path }) => archiveOf(entriesOf(path))));
+  const [one, other] = await Promise.all(folders.map(({ path }) => makeArchive(listEntries(path))));
   expect(one).toEqual(other);
   expect(list(one ?? Buffer.alloc(0)).split('\n')).toEqual([
     '-rwxr-xr-x 0/0 12 1985-10-26 08:15 a',
@@ -51,7 +51,7 @@ it('holds the same octets for the same files, whatever their times, modes and or
 
 it('carries the file capability of a program as an extended attribute', async () => {
   const program = { ...fileEntry('usr/bin/tini', Buffer.from('program'), true), opensLowPorts: true };
-  const archive = await archiveOf([program as TarEntry]);
+  const archive = await makeArchive([program as TarEntry]);
   const record = Buffer.concat([
     Buffer.from('57 SCHILY.xattr.security.capability='),
     Buffer.from(CAPABILITY, 'hex'),
@@ -64,7 +64,7 @@ it('carries the file capability of a program as an extended attribute', async ()
 it('is what tar reads again', async () => {
   const folder = await makeTemporaryFolder();
   const sizes = [0, 1, BLOCK - 1, BLOCK, BLOCK + 1];
-  const archive = await archiveOf(sizes.map((size) => fileEntry(`of-${size}`, Buffer.alloc(size, 'x'))));
+  const archive = await makeArchive(sizes.map((size) => fileEntry(`of-${size}`, Buffer.alloc(size, 'x'))));
   spawnSync('tar', ['--extract', '--directory', folder.path], { input: archive });
   for (const size of sizes)
     expect(readFileSync(join(folder.path, `of-${size}`))).toEqual(Buffer.alloc(size, 'x'));

@@ -45,7 +45,7 @@ export function fileEntry(path: string, content: Buffer, isExecutable = false): 
 }
 
 /** All below a folder, in the order of their names. @param prefix the folder's own path in the archive, empty or with a final slash */
-export async function* entriesOf(folder: string, prefix = ''): AsyncGenerator<TarEntry> {
+export async function* listEntries(folder: string, prefix = ''): AsyncGenerator<TarEntry> {
   const names = (await readdir(folder)).sort((one, other) => (one < other ? -1 : 1));
   for (const name of names) {
     const file = join(folder, name);
@@ -54,7 +54,7 @@ export async function* entriesOf(folder: string, prefix = ''): AsyncGenerator<Ta
     if (status.isSymbolicLink()) yield { kind: 'link', path, target: await readlink(file) };
     else if (status.isDirectory()) {
       yield { kind: 'folder', path, isSticky: (status.mode & 0o1000) !== 0 };
-      yield* entriesOf(file, `${path}/`);
+      yield* listEntries(file, `${path}/`);
     } else {
       const isExecutable = (status.mode & 0o111) !== 0;
       const read = () => createReadStream(file);

@@ -14,7 +14,7 @@ import type { EndpointsObject, PodObject, ServiceObject } from '@portolan/kubern
 import { ChangedObjects } from './changed-objects.ts';
 import type { RecordChange, RecordStore, StoredRecord } from './record-store.ts';
 import type { Kube2SkyPlan } from './settings/kube2sky-plan.ts';
-import { deriveRecords, keyOf, SUBDOMAINS } from './sky-records.ts';
+import { deriveRecords, SUBDOMAINS, toEtcdKey } from './sky-records.ts';
 
 export interface Kube2SkyDependencies {
   readonly connection: Connection;
@@ -156,7 +156,7 @@ export class Kube2Sky {
   }
 
   async #read(): Promise<Map<string, StoredRecord>> {
-    const folders = SUBDOMAINS.map((name) => keyOf(`${name}.${this.#plan.domain}`));
+    const folders = SUBDOMAINS.map((name) => toEtcdKey(`${name}.${this.#plan.domain}`));
     const records = new Map<string, StoredRecord>();
     for (const folder of folders)
       for (const [key, record] of await this.#dependencies.store.read(folder)) records.set(key, record);

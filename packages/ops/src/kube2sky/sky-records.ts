@@ -68,12 +68,12 @@ function addAddress(
   target?: string,
 ): void {
   const value = writeRecord(address, 0);
-  const label = hashOf(value);
+  const label = hashText(value);
   const own = `${label}.${name}`;
-  records.set(keyOf(own), value);
+  records.set(toEtcdKey(own), value);
   for (const { name: port, protocol, port: number } of ports) {
     if (port === '') continue;
-    const key = keyOf(`${label}._${port}._${protocol.toLowerCase()}.${name}`);
+    const key = toEtcdKey(`${label}._${port}._${protocol.toLowerCase()}.${name}`);
     records.set(key, writeRecord(target ?? own, number));
   }
 }
@@ -83,7 +83,7 @@ function writeRecord(host: string, port: number): string {
 }
 
 /** `/skydns/local/cluster/svc` for `svc.cluster.local.`. */
-export function keyOf(name: string): string {
+export function toEtcdKey(name: string): string {
   const labels = name.split('.').filter((label) => label !== '');
   return `/skydns/${labels.reverse().join('/')}`;
 }
@@ -92,7 +92,7 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /** 32-bit FNV-1a, in hexadecimal digits without leading zeros. */
-function hashOf(text: string): string {
+function hashText(text: string): string {
   let hash = FNV_OFFSET;
   for (const octet of Buffer.from(text)) hash = Math.imul(hash ^ octet, FNV_PRIME);
   return (hash >>> 0).toString(16);

@@ -10,7 +10,7 @@
 import type { EtcdV2Client } from '@portolan/etcd/source/client/v2-client.ts';
 import type { FolderNode } from '@portolan/etcd/source/client/v2-messages.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import { ItemFault, ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemFault, ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { OWNER_TTL, type RecordChange, type RecordStore, type StoredRecord } from './record-store.ts';
 
@@ -33,7 +33,7 @@ const REREAD = 300_000;
 
 export class V2RecordStore implements RecordStore {
   readonly #options: V2RecordStoreOptions;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   /** Milliseconds: the owner's key exists at least until then. */
   #ownedUntil = Number.NEGATIVE_INFINITY;
   /** Unlisted records as last read, without those written since, and the time of the read. */
@@ -43,7 +43,7 @@ export class V2RecordStore implements RecordStore {
   constructor(options: V2RecordStoreOptions) {
     this.#options = options;
     const { clock, log } = options;
-    this.#fence = new ItemFence({ source: 'etcd', clock, log });
+    this.#fence = new ItemGuard({ source: 'etcd', clock, log });
   }
 
   async own(): Promise<boolean> {
@@ -67,7 +67,7 @@ export class V2RecordStore implements RecordStore {
       this.#hidden.clear();
       this.#readAt = clock.monotonic();
     }
-    const { nodes: listed } = await client.read(this.#listOf(folder));
+    const { nodes: listed } = await client.read(this.#toListKey(folder));
     const names = listed.map((node) =>
       this.#fence.take(
         () => node.key,
@@ -109,7 +109,7 @@ export class V2RecordStore implements RecordStore {
     const { client, clock } = this.#options;
     if (clock.monotonic() >= this.#ownedUntil) return false;
     const { key, version } = change;
-    const name = isUnlisted(key) ? this.#listOf(key) : undefined;
+    const name = isUnlisted(key) ? this.#toListKey(key) : undefined;
     this.#hidden.delete(key);
     if (change.kind === 'put') {
       if (name !== undefined) await client.set(name, key);
@@ -120,15 +120,15 @@ export class V2RecordStore implements RecordStore {
       );
     }
     if (!(await client.remove(key, { modifiedIndex: change.version }))) return false;
-    await this.#removeFoldersOf(key);
+    await this.#removeEmptyFolders(key);
     if (name === undefined) return true;
     await client.remove(name);
-    await this.#removeFoldersOf(name);
+    await this.#removeEmptyFolders(name);
     return true;
   }
 
   /** Removes empty folders above a key. */
-  async #removeFoldersOf(key: string): Promise<void> {
+  async #removeEmptyFolders(key: string): Promise<void> {
     for (let at = key.lastIndexOf('/'); at > 0; at = key.lastIndexOf('/', at - 1))
       if (!(await this.#options.client.removeFolder(key.slice(0, at)))) return;
   }
@@ -139,7 +139,7 @@ export class V2RecordStore implements RecordStore {
   }
 
   /** The key of the list entry for an unlisted record, or of the list for a folder. */
-  #listOf(key: string): string {
+  #toListKey(key: string): string {
     return `${this.#options.owner}.unlisted${key.replaceAll('/_', '/.')}`;
   }
 }

@@ -60,8 +60,8 @@ export class V3RecordStore implements RecordStore {
     for (let at = 0; at < changes.length; at += MAX_OPERATIONS) {
       const part = changes.slice(at, at + MAX_OPERATIONS);
       const { succeeded } = await this.#client.transact({
-        conditions: [isOwner, ...part.map(conditionOf)],
-        operations: part.map(operationOf),
+        conditions: [isOwner, ...part.map(toCondition)],
+        operations: part.map(toOperation),
       });
       if (succeeded) continue;
       // The owner's key may have changed.
@@ -90,12 +90,12 @@ export class V3RecordStore implements RecordStore {
   }
 }
 
-function conditionOf({ key, version }: RecordChange): Condition {
+function toCondition({ key, version }: RecordChange): Condition {
   // A missing key has mod-revision 0.
   return { key: Buffer.from(key), target: 'mod-revision', revision: version ?? 0 };
 }
 
-function operationOf(change: RecordChange): Operation {
+function toOperation(change: RecordChange): Operation {
   const key = Buffer.from(change.key);
   if (change.kind === 'remove') return { kind: 'delete', key };
   return { kind: 'put', key, value: Buffer.from(change.value) };

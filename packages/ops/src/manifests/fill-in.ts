@@ -5,8 +5,8 @@
  * They are edited as YAML documents, so that comments and layout stay.
  */
 import { type Document, isMap, isScalar, isSeq, parseAllDocuments } from 'yaml';
-import { imageOfPart } from './image-of-part.ts';
 import { type ManifestFile, ManifestFileError } from './layout-files.ts';
+import { imageOfPart } from './part-image.ts';
 import { DEFAULT_DNS_SERVER, DEFAULT_DOMAIN } from './settings/manifests-flags.ts';
 
 /** Each is inserted as it is: the templates of the addon manager have placeholders here. */

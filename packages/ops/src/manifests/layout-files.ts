@@ -31,7 +31,7 @@ export interface ManifestFile {
  */
 export function readKustomization(folder: string): readonly ManifestFile[] {
   const { path, text } = readManifest(join(folder, 'kustomization.yaml'));
-  return resourcesOf(path, text).flatMap((resource) => {
+  return readResources(path, text).flatMap((resource) => {
     const target = join(folder, resource);
     return isFolder(target) ? readKustomization(target) : [readManifest(target)];
   });
@@ -46,7 +46,7 @@ export function readManifest(path: string): ManifestFile {
   }
 }
 
-function resourcesOf(path: string, text: string): readonly string[] {
+function readResources(path: string, text: string): readonly string[] {
   const resources: unknown = parseDocument(text).toJS()?.resources;
   if (Array.isArray(resources) && resources.every((each) => typeof each === 'string')) return resources;
   throw new ManifestFileError(path, 'no list of resources');

@@ -32,11 +32,11 @@ function listeningAddresses(sockets: string): ReadonlySet<string> {
   return new Set(
     Array.from(found)
       .filter(([, , port = '']) => Number.parseInt(port, 16) === DNS_PORT)
-      .map(([, address = '']) => addressOf(Number.parseInt(address, 16))),
+      .map(([, address = '']) => formatIpv4Address(Number.parseInt(address, 16))),
   );
 }
 
-function addressOf(number: number): string {
+function formatIpv4Address(number: number): string {
   const octets = Buffer.alloc(4);
   octets.writeUInt32LE(number);
   return octets.join('.');

@@ -90,7 +90,7 @@ async function conntrackEvidence(
   const folder = 'proc/sys/net/netfilter/nf_conntrack';
   const [entries, maxEntries] = await Promise.all([read(`${folder}_count`), read(`${folder}_max`)]);
   if (after.conntrack === undefined || entries === undefined || maxEntries === undefined) return undefined;
-  const growth = (name: string) => growthOf(name, [before.conntrack], [after.conntrack]);
+  const growth = (name: string) => computeGrowth(name, [before.conntrack], [after.conntrack]);
   return {
     entries: Number(entries),
     maxEntries: Number(maxEntries),
@@ -105,7 +105,7 @@ function udpEvidence(before: KernelCounters, after: KernelCounters): UdpEvidence
   if (after.udp === undefined) return undefined;
   const growth = (...names: readonly string[]) =>
     names
-      .map((name) => growthOf(name, [before.udp, before.udp6], [after.udp, after.udp6]))
+      .map((name) => computeGrowth(name, [before.udp, before.udp6], [after.udp, after.udp6]))
       .reduce((sum, each) => ({ total: sum.total + each.total, recent: sum.recent + each.recent }));
   const bufferErrors = growth('RcvbufErrors', 'SndbufErrors', 'MemErrors');
   const checksumErrors = growth('InCsumErrors');
@@ -121,7 +121,7 @@ function udpEvidence(before: KernelCounters, after: KernelCounters): UdpEvidence
 
 type CountersReading = readonly (ReadonlyMap<string, number> | undefined)[];
 
-function growthOf(name: string, before: CountersReading, after: CountersReading): Growth {
+function computeGrowth(name: string, before: CountersReading, after: CountersReading): Growth {
   const sum = (reading: CountersReading) =>
     reading.reduce((total, each) => total + (each?.get(name) ?? 0), 0);
   const total = sum(after);

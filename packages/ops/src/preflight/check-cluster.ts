@@ -10,9 +10,9 @@ import {
   type JsonRecord,
 } from '@portolan/kubernetes/objects/trim/fields.ts';
 import { metricsPlaces } from './check-configuration.ts';
-import { nodeInfo, runtimeOf } from './check-rights.ts';
+import { nodeInfo, readRuntime } from './check-rights.ts';
 import { CheckFindings, type PreflightFinding } from './finding.ts';
-import { type PodTemplate, partsOf, textsOf } from './pod-template.ts';
+import { findReplacedParts, type PodTemplate, toTextMap } from './pod-template.ts';
 import type { PodNetwork } from './read-running.ts';
 import type { Original } from './settings/originals.ts';
 
@@ -29,7 +29,7 @@ export function checkScraping(scraped: Scraped): readonly PreflightFinding[] {
   const findings = new CheckFindings('scraping');
   for (const { by, port, words } of scrapedPorts(scraped)) {
     const number = typeof port === 'number' ? port : namedPort(scraped, port);
-    const state = number === undefined ? 'closed' : stateOf(scraped, number);
+    const state = number === undefined ? 'closed' : findPortState(scraped, number);
     if (state === 'closed')
       findings.add('risk', `${by} scrapes port ${words}, at which nothing listens, today either`, {
         sentence: 'correct the port, or add the plugin prometheus to the Corefile',
@@ -56,14 +56,14 @@ interface ScrapedPort {
 
 function scrapedPorts({ service, monitors, namespace, template }: Scraped): readonly ScrapedPort[] {
   const metadata = asRecord(service?.['metadata']);
-  const annotations = textsOf(metadata?.['annotations']);
+  const annotations = toTextMap(metadata?.['annotations']);
   const noted =
     annotations.get('prometheus.io/scrape') === 'true' ? annotations.get('prometheus.io/port') : undefined;
   const byNote =
     noted === undefined
       ? []
       : [{ by: 'the annotation prometheus.io/port', port: Number(noted), words: noted }];
-  const labels = { Service: textsOf(metadata?.['labels']), Pod: template.labels };
+  const labels = { Service: toTextMap(metadata?.['labels']), Pod: template.labels };
   const byMonitor = monitors.flatMap((monitor) => {
     const isOfPods = monitor['kind'] === 'PodMonitor';
     const spec = asRecord(monitor['spec']) ?? {};
@@ -91,7 +91,7 @@ function servicePort(service: JsonRecord | undefined, name: string): number | st
 }
 
 function namedPort({ template, original }: Scraped, name: string): number | undefined {
-  const ports = partsOf(template, original).flatMap(({ container }) => container.ports);
+  const ports = findReplacedParts(template, original).flatMap(({ container }) => container.ports);
   return ports.find((each) => each.name === name)?.port;
 }
 
@@ -103,7 +103,7 @@ function selects(monitor: JsonRecord, labels: ReadonlyMap<string, string>, names
   const names = asTexts(matchNames);
   const isThere = any === true || (names.length === 0 ? own === namespace : names.includes(namespace));
   const { matchLabels, matchExpressions } = asRecord(spec['selector']) ?? {};
-  const wanted = [...textsOf(matchLabels)];
+  const wanted = [...toTextMap(matchLabels)];
   return (
     isThere &&
     wanted.every(([key, value]) => labels.get(key) === value) &&
@@ -119,8 +119,8 @@ function selects(monitor: JsonRecord, labels: ReadonlyMap<string, string>, names
 type PortState = 'open' | 'encrypted' | 'closed';
 
 /** Those of a Corefile are known; those of kube-dns are the ports that its containers declare. */
-function stateOf({ original, blocks, template }: Scraped, port: number): PortState {
-  const declared = partsOf(template, original).flatMap(({ container }) =>
+function findPortState({ original, blocks, template }: Scraped, port: number): PortState {
+  const declared = findReplacedParts(template, original).flatMap(({ container }) =>
     container.ports.map((each) => each.port),
   );
   if (original.name === 'kube-dns') return declared.includes(port) ? 'open' : 'closed';
@@ -162,7 +162,7 @@ export function checkNodes(nodes: readonly JsonRecord[], { name }: Original): re
   if (linux.length > 0)
     findings.add(
       'note',
-      `${linux.length} Linux nodes: ${architectures.join(', ')}; ${distinct(runtimeOf).join(', ')}. The image must have each architecture`,
+      `${linux.length} Linux nodes: ${architectures.join(', ')}; ${distinct(readRuntime).join(', ')}. The image must have each architecture`,
     );
   if (name !== 'node-cache') return findings.all;
   const old = distinct((node) => asText(nodeInfo(node)['kernelVersion']) ?? '').filter((each) =>

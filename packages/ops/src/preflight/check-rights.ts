@@ -24,7 +24,7 @@ export function checkPrivileges(
   nodes: Seen<readonly JsonRecord[]>,
 ): readonly PreflightFinding[] {
   const findings = new CheckFindings('privileges');
-  const runtimes = nodes.kind === 'seen' ? nodes.value.map(runtimeOf) : [];
+  const runtimes = nodes.kind === 'seen' ? nodes.value.map(readRuntime) : [];
   for (const { container, original } of parts) {
     if (original.target === 'node-cache') checkNodeRights(findings, template, container, runtimes);
     else if (original.opensPort53) checkPort53(findings, template, container, original.target, runtimes);
@@ -75,7 +75,7 @@ function opensLowPorts(runtime: string): boolean {
   return name === 'docker' && (Number(major) > 20 || (major === '20' && Number(minor) >= 10));
 }
 
-export function runtimeOf(node: JsonRecord): string {
+export function readRuntime(node: JsonRecord): string {
   return asText(nodeInfo(node)['containerRuntimeVersion']) ?? 'unknown';
 }
 

@@ -3,7 +3,7 @@
  */
 import { asRecord, asRecords, asText, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 import { CheckFindings, type PreflightFinding } from './finding.ts';
-import { textsOf } from './pod-template.ts';
+import { toTextMap } from './pod-template.ts';
 import type { Original } from './settings/originals.ts';
 
 export function checkRollout(
@@ -19,8 +19,8 @@ export function checkRollout(
 function checkDeployment(findings: CheckFindings, workload: JsonRecord, name: string): void {
   const spec = asRecord(workload['spec']) ?? {};
   const status = asRecord(workload['status']) ?? {};
-  const replicas = numberOf(spec['replicas'], 1);
-  const ready = numberOf(status['readyReplicas'], 0);
+  const replicas = asNumber(spec['replicas'], 1);
+  const ready = asNumber(status['readyReplicas'], 0);
   const scale = (to: number) => ({
     sentence: `run ${to} replicas`,
     command: `kubectl scale deployment/${name} --replicas=${to}`,
@@ -36,9 +36,9 @@ function checkDeployment(findings: CheckFindings, workload: JsonRecord, name: st
     });
   const { type, rollingUpdate } = asRecord(spec['strategy']) ?? {};
   const { maxUnavailable, maxSurge } = asRecord(rollingUpdate) ?? {};
-  const mayMiss = countOf(maxUnavailable ?? '25%', replicas, Math.floor);
+  const mayMiss = toReplicaCount(maxUnavailable ?? '25%', replicas, Math.floor);
   // Kubernetes makes progress possible in this way.
-  const missing = mayMiss === 0 && countOf(maxSurge ?? '25%', replicas, Math.ceil) === 0 ? 1 : mayMiss;
+  const missing = mayMiss === 0 && toReplicaCount(maxSurge ?? '25%', replicas, Math.ceil) === 0 ? 1 : mayMiss;
   if (type === 'Recreate')
     findings.add('first', 'the strategy is Recreate: all pods end before new ones start', {
       sentence: 'set strategy.type to RollingUpdate',
@@ -63,8 +63,8 @@ function checkDeployment(findings: CheckFindings, workload: JsonRecord, name: st
 function checkDaemonSet(findings: CheckFindings, workload: JsonRecord): void {
   const spec = asRecord(workload['spec']) ?? {};
   const status = asRecord(workload['status']) ?? {};
-  const wanted = numberOf(status['desiredNumberScheduled'], 0);
-  const ready = numberOf(status['numberReady'], 0);
+  const wanted = asNumber(status['desiredNumberScheduled'], 0);
+  const ready = asNumber(status['numberReady'], 0);
   if (ready < wanted)
     findings.add('first', `${ready} of ${wanted} pods are ready: the cache is missing on some nodes`, {
       sentence: 'wait until all are ready, or find out why not',
@@ -86,12 +86,12 @@ function checkDaemonSet(findings: CheckFindings, workload: JsonRecord): void {
     );
 }
 
-function numberOf(value: unknown, fallback: number): number {
+function asNumber(value: unknown, fallback: number): number {
   return typeof value === 'number' ? value : fallback;
 }
 
 /** An absolute number, or a percentage of the replicas. */
-function countOf(value: unknown, replicas: number, round: (number: number) => number): number {
+function toReplicaCount(value: unknown, replicas: number, round: (number: number) => number): number {
   if (typeof value === 'number') return value;
   const percentage = Number(/^(?<number>\d+)%$/.exec(String(value))?.groups?.['number'] ?? '0');
   return round((replicas * percentage) / 100);
@@ -192,8 +192,8 @@ function readMetadata(workload: JsonRecord): WorkloadMetadata {
   const metadata = asRecord(workload['metadata']) ?? {};
   const records = (field: string) => asRecords(metadata[field]);
   return {
-    labels: textsOf(metadata['labels']),
-    annotations: textsOf(metadata['annotations']),
+    labels: toTextMap(metadata['labels']),
+    annotations: toTextMap(metadata['annotations']),
     managers: records('managedFields').map(({ manager }) => asText(manager) ?? ''),
     owners: records('ownerReferences').map(({ apiVersion, kind }) => `${String(apiVersion)} ${String(kind)}`),
   };

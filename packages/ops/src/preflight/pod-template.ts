@@ -51,13 +51,13 @@ export function readPodTemplate(workload: JsonRecord): PodTemplate {
     sysctls: new Map(asRecords(security['sysctls']).map(({ name, value }) => [String(name), String(value)])),
     isOnHostNetwork: spec['hostNetwork'] === true,
     serviceAccount: asText(spec['serviceAccountName']) ?? 'default',
-    labels: textsOf(asRecord(template?.['metadata'])?.['labels']),
+    labels: toTextMap(asRecord(template?.['metadata'])?.['labels']),
     spec,
   };
 }
 
 /** A map of texts, such as labels. */
-export function textsOf(value: unknown): ReadonlyMap<string, string> {
+export function toTextMap(value: unknown): ReadonlyMap<string, string> {
   return new Map(Object.entries(asRecord(value) ?? {}).map(([key, text]) => [key, String(text)]));
 }
 
@@ -77,7 +77,7 @@ function readContainer(container: JsonRecord, podSecurity: JsonRecord): RunningC
     drops,
     isPrivileged: security['privileged'] === true,
     user: typeof user === 'number' ? user : undefined,
-    memory: { request: octetsOf(requests), limit: octetsOf(limits) },
+    memory: { request: readMemoryOctets(requests), limit: readMemoryOctets(limits) },
     ports: asRecords(container['ports']).flatMap(({ name, containerPort }) =>
       typeof containerPort === 'number' ? [{ name: asText(name), port: containerPort }] : [],
     ),
@@ -91,7 +91,7 @@ function capabilityName(text: string): string {
   return text.toUpperCase().replace(/^CAP_/, '');
 }
 
-function octetsOf(resources: unknown): number | undefined {
+function readMemoryOctets(resources: unknown): number | undefined {
   const memory = asRecord(resources)?.['memory'];
   if (typeof memory !== 'string' && typeof memory !== 'number') return undefined;
   const nanos = parseQuantity(String(memory));
@@ -104,7 +104,7 @@ export interface Part {
 }
 
 /** The containers that are replaced. */
-export function partsOf({ containers }: PodTemplate, original: Original): readonly Part[] {
+export function findReplacedParts({ containers }: PodTemplate, original: Original): readonly Part[] {
   return original.containers.flatMap((each) => {
     const container = containers.find(({ name }) => name === each.name);
     return container === undefined ? [] : [{ container, original: each }];

@@ -14,7 +14,7 @@ import {
   type PreflightReport,
   type Seen,
 } from './finding.ts';
-import { type Part, partsOf, readPodTemplate } from './pod-template.ts';
+import { findReplacedParts, type Part, readPodTemplate } from './pod-template.ts';
 import type { RunningServer } from './read-running.ts';
 import type { WorkloadPlan } from './settings/preflight-flags.ts';
 
@@ -30,10 +30,10 @@ export function makePreflight(
   machine: PreflightMachine,
 ): PreflightReport {
   const template = readPodTemplate(running.workload);
-  const parts = partsOf(template, original);
+  const parts = findReplacedParts(template, original);
   const checks = new RunChecks();
   checks.add('flags', missingContainers(original.containers, parts));
-  const settings = { ...machine, clusterDns: addressOf(running.service) };
+  const settings = { ...machine, clusterDns: findClusterIp(running.service) };
   const { plugins, blocks } =
     checks.see('configuration', running.configMaps, (maps) => {
       const read = checkConfiguration(template, parts, maps, settings);
@@ -132,7 +132,7 @@ function bothSeen({ service, monitors }: RunningServer): Seen<{
 }
 
 /** The address of the Service. */
-export function addressOf(service: Seen<JsonRecord | undefined>): string | undefined {
+export function findClusterIp(service: Seen<JsonRecord | undefined>): string | undefined {
   if (service.kind === 'unseen') return undefined;
   const address = asText(asRecord(service.value?.['spec'])?.['clusterIP']);
   return address === 'None' || address === '' ? undefined : address;

@@ -10,7 +10,13 @@ import {
   type JsonRecord,
 } from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { Seen } from './finding.ts';
-import { type ConfigMaps, configMapMounts, partsOf, readPodTemplate, textsOf } from './pod-template.ts';
+import {
+  type ConfigMaps,
+  configMapMounts,
+  findReplacedParts,
+  readPodTemplate,
+  toTextMap,
+} from './pod-template.ts';
 import type { WorkloadPlan } from './settings/preflight-flags.ts';
 
 export interface RunningServer {
@@ -51,7 +57,7 @@ export async function readRunning(rest: RestClient, plan: WorkloadPlan): Promise
   const workload = await rest.get(workloadPath(plan));
   const template = readPodTemplate(workload);
   const account = { namespace, name: template.serviceAccount };
-  const names = partsOf(template, original).flatMap(({ container }) =>
+  const names = findReplacedParts(template, original).flatMap(({ container }) =>
     configMapMounts(template, container).map(({ configMap }) => configMap),
   );
   return {
@@ -63,7 +69,7 @@ export async function readRunning(rest: RestClient, plan: WorkloadPlan): Promise
     nodes: await cluster.see(() => cluster.list('/api/v1/nodes')),
     services: await cluster.see(() => cluster.count('/api/v1/services')),
     fqdnSlices: await cluster.see(() => cluster.fqdnSlices()),
-    rules: await cluster.see(() => cluster.rulesOf(account)),
+    rules: await cluster.see(() => cluster.listRules(account)),
     monitors: await cluster.see(() => cluster.monitors()),
     network: await cluster.see(() => cluster.network()),
   };
@@ -147,12 +153,12 @@ class ClusterReader {
     for (const name of names) {
       const path = `/api/v1/namespaces/${pathPart(namespace)}/configmaps/${pathPart(name)}`;
       const object = await this.find(path);
-      if (object !== undefined) found.set(name, textsOf(object['data']));
+      if (object !== undefined) found.set(name, toTextMap(object['data']));
     }
     return found;
   }
 
-  async rulesOf(account: ServiceAccount): Promise<readonly JsonRecord[]> {
+  async listRules(account: ServiceAccount): Promise<readonly JsonRecord[]> {
     const own = `${RBAC}/namespaces/${pathPart(account.namespace)}`;
     const bindings = [
       ...(await this.list(`${RBAC}/clusterrolebindings`)),

@@ -4,7 +4,7 @@
  * It keeps one record at most, whose length is bounded. Captures are foreign: one that is malformed ends with an error, and the packets
  * before it count.
  */
-import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
+import { ItemFault } from '@portolan/kernel/base/item-guard.ts';
 
 /** The octets are no capture, or no further part of one. */
 export class CaptureError extends ItemFault {
@@ -122,13 +122,13 @@ export class CaptureReader {
       this.#linkTypes.push(this.#isLittle ? block.readUInt16LE(8) : block.readUInt16BE(8));
     }
     if (type === BLOCK.ENHANCED_PACKET && end >= 28)
-      return this.#packetOf(this.#uint32(block, 8), block.subarray(28, end), this.#uint32(block, 20));
+      return this.#toPacket(this.#uint32(block, 8), block.subarray(28, end), this.#uint32(block, 20));
     if (type === BLOCK.SIMPLE_PACKET && end >= 12)
-      return this.#packetOf(0, block.subarray(12, end), this.#uint32(block, 8));
+      return this.#toPacket(0, block.subarray(12, end), this.#uint32(block, 8));
     return undefined;
   }
 
-  #packetOf(number: number, octets: Buffer, length: number): CapturedPacket | undefined {
+  #toPacket(number: number, octets: Buffer, length: number): CapturedPacket | undefined {
     const linkType = this.#linkTypes[number];
     return linkType === undefined ? undefined : { linkType, octets: octets.subarray(0, length) };
   }

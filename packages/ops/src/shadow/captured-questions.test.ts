@@ -4,8 +4,8 @@ import { encodeQuestion, readListLine, textOfQuestion } from '../compare/asked-q
 import { LeftOut } from '../compare/question-source.ts';
 import { CaptureError, CaptureReader } from './capture-reader.ts';
 import { questionsOfCapture } from './captured-questions.ts';
-import { datagramOf } from './packet-layers.ts';
-import { framesOf, ipv4Packet, ipv6Packet, pcapngOf, pcapOf } from './testing/sample-captures.ts';
+import { readDatagram } from './packet-layers.ts';
+import { encodePcap, encodePcapng, ipv4Packet, ipv6Packet, makeFrames } from './testing/sample-captures.ts';
 
 function queryFor(line: string): Uint8Array {
   const question = readListLine(line);
@@ -31,14 +31,14 @@ async function read(
 }
 
 const QUERY = queryFor('www.example AAAA');
-const FRAMES = [...framesOf(ipv4Packet(QUERY)), ...framesOf(ipv6Packet(QUERY))];
+const FRAMES = [...makeFrames(ipv4Packet(QUERY)), ...makeFrames(ipv6Packet(QUERY))];
 
 describe('captures', () => {
   it.each(FRAMES)('of link type %i are read in every form', async (linkType, frame) => {
     const expected = { questions: ['www.example. AAAA', 'www.example. AAAA'], leftOut: { count: 0 } };
-    expect(await read(pcapOf(linkType, [frame, frame]))).toMatchObject(expected);
-    expect(await read(pcapOf(linkType, [frame, frame], 'big'))).toMatchObject(expected);
-    expect(await read(pcapngOf(linkType, [frame]))).toMatchObject(expected);
+    expect(await read(encodePcap(linkType, [frame, frame]))).toMatchObject(expected);
+    expect(await read(encodePcap(linkType, [frame, frame], 'big'))).toMatchObject(expected);
+    expect(await read(encodePcapng(linkType, [frame]))).toMatchObject(expected);
   });
 
   it('give questions of other ports, fragments, responses and transfers to nobody', async () => {
@@ -51,13 +51,13 @@ describe('captures', () => {
       ipv4Packet(Buffer.from('not a message')),
       ipv4Packet(QUERY),
     ];
-    const { questions, leftOut } = await read(pcapOf(101, packets));
+    const { questions, leftOut } = await read(encodePcap(101, packets));
     expect(questions).toEqual(['www.example. AAAA']);
     expect(leftOut.count).toBe(0);
   });
 
   it('that are cut off count up to there', async () => {
-    const whole = pcapOf(101, [ipv4Packet(QUERY), ipv4Packet(QUERY)]);
+    const whole = encodePcap(101, [ipv4Packet(QUERY), ipv4Packet(QUERY)]);
     const { questions, leftOut } = await read(whole.subarray(0, whole.length - 3));
     expect(questions).toHaveLength(1);
     expect(leftOut.first).toBe('behind packet 1: the capture is cut off');
@@ -69,7 +69,7 @@ describe('captures', () => {
   });
 
   it('keep no record without bound', () => {
-    const header = pcapOf(1, []);
+    const header = encodePcap(1, []);
     const record = Buffer.alloc(16);
     record.writeUInt32LE(2 ** 31, 8);
     const reader = new CaptureReader();
@@ -77,7 +77,7 @@ describe('captures', () => {
   });
 
   it('of any octets do no harm, however they come', () => {
-    const seeds = [pcapOf(1, [ipv4Packet(QUERY)]), pcapngOf(101, [ipv6Packet(QUERY)])];
+    const seeds = [encodePcap(1, [ipv4Packet(QUERY)]), encodePcapng(101, [ipv6Packet(QUERY)])];
     const changed = fc
       .tuple(fc.constantFrom(...seeds), fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 8 }))
       .map(([seed, changes]) => {
@@ -93,7 +93,7 @@ describe('captures', () => {
           try {
             for (const piece of pieces)
               for (const packet of reader.read(piece)) {
-                datagramOf(packet.linkType, packet.octets);
+                readDatagram(packet.linkType, packet.octets);
                 packets.push(`${packet.linkType} ${Buffer.from(packet.octets).toString('hex')}`);
               }
             reader.end();

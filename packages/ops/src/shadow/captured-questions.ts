@@ -1,11 +1,11 @@
 /**
  * The questions in a capture: queries over UDP to one port.
  */
-import { readItem } from '@portolan/kernel/base/item-fence.ts';
+import { readItem } from '@portolan/kernel/base/item-guard.ts';
 import type { AskedQuestion } from '../compare/asked-question.ts';
 import type { LeftOut } from '../compare/question-source.ts';
 import { CaptureError, CaptureReader } from './capture-reader.ts';
-import { datagramOf } from './packet-layers.ts';
+import { readDatagram } from './packet-layers.ts';
 import { questionOfPacket } from './query-packet.ts';
 
 /** @param port that the captured server listens on */
@@ -32,6 +32,6 @@ export async function* questionsOfCapture(
 }
 
 function questionIn(linkType: number, octets: Uint8Array, port: number): AskedQuestion | undefined {
-  const datagram = datagramOf(linkType, octets);
+  const datagram = readDatagram(linkType, octets);
   return datagram?.destinationPort === port ? questionOfPacket(datagram.data) : undefined;
 }

@@ -1,4 +1,4 @@
-import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
+import { ItemFault } from '@portolan/kernel/base/item-guard.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readLogLine } from './log-line.ts';

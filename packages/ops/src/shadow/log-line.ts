@@ -1,8 +1,8 @@
 /**
  * The questions in lines of CoreDNS's `log`, in the formats `common` and `combined`, whatever precedes them.
  */
-import { classOf } from '@portolan/dns/mnemonics.ts';
-import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
+import { parseClass } from '@portolan/dns/mnemonics.ts';
+import { ItemFault } from '@portolan/kernel/base/item-guard.ts';
 import { type AskedQuestion, PLAIN, readName, readType } from '../compare/asked-question.ts';
 
 /** `… - 1234 "A IN www.example. udp 45 false 512" NOERROR …`. Names have no spaces or quotes: these are escaped. */
@@ -17,7 +17,7 @@ const NO_EDNS_SIZE = 512;
 export function readLogLine(line: string): AskedQuestion | undefined {
   const [, type = '', className = '', name = '', protocol, dnssecOk, size] = QUERY.exec(line) ?? [];
   if (name === '') return undefined;
-  const dnsClass = classOf(className);
+  const dnsClass = parseClass(className);
   if (dnsClass === undefined) throw new ItemFault('malformed', `not a class: ${className.slice(0, 20)}`);
   const udpSize = Number(size);
   const hasOpt = dnssecOk === 'true' || (protocol === 'udp' && udpSize > NO_EDNS_SIZE);

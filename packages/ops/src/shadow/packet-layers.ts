@@ -28,7 +28,7 @@ export interface Datagram {
 }
 
 /** @returns undefined for all that is no whole UDP datagram, fragments included */
-export function datagramOf(linkType: number, packet: Uint8Array): Datagram | undefined {
+export function readDatagram(linkType: number, packet: Uint8Array): Datagram | undefined {
   const network = networkPart(linkType, packet);
   if (network === undefined) return undefined;
   switch ((network[0] ?? 0) >> 4) {

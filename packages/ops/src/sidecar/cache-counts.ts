@@ -78,7 +78,7 @@ export class DnsmasqCacheCounts {
     const counts = new Map<CountName, number>();
     for (const name of COUNT_NAMES) {
       const question = { name: parseName(`${name}.bind.`), type: TYPE.TXT, class: CLASS.CH };
-      const count = countOf(await this.#dependencies.ask(question));
+      const count = readCount(await this.#dependencies.ask(question));
       if (typeof count === 'string') return { kind: 'failed', reason: `${name}.bind.: ${count}` };
       counts.set(name, count);
     }
@@ -103,7 +103,7 @@ export class DnsmasqCacheCounts {
 }
 
 /** The number in a reply, or an error message. */
-function countOf(reply: ServerReply): number | string {
+function readCount(reply: ServerReply): number | string {
   if (reply.kind === 'failed') return reply.reason;
   const { answers } = reply.message;
   const [record] = answers;

@@ -83,7 +83,7 @@ class SocketExchange {
     const onConnect = (error?: Error) => {
       if (this.#isOver) return;
       if (error === undefined) this.#send();
-      else this.#fail(`dial udp ${textOf(address, port)}: connect: ${describeSystemError(error)}`);
+      else this.#fail(`dial udp ${formatAddressPort(address, port)}: connect: ${describeSystemError(error)}`);
     };
     // Connected, so that the kernel accepts only packets of the server, and reports a closed port.
     this.#socket.connect(port, address, onConnect);
@@ -91,7 +91,7 @@ class SocketExchange {
 
   #send(): void {
     const local = this.#socket.address();
-    this.#ends = `${textOf(local.address, local.port)}->${textOf(this.#server.address, this.#server.port)}`;
+    this.#ends = `${formatAddressPort(local.address, local.port)}->${formatAddressPort(this.#server.address, this.#server.port)}`;
     this.#sentAt = this.#clock.monotonic();
     this.#socket.send(withId(this.#query, this.#id), (error) => {
       if (error !== null) this.#fail(`write udp ${this.#ends}: write: ${describeSystemError(error)}`);
@@ -122,7 +122,7 @@ class SocketExchange {
   }
 }
 
-function textOf(address: string, port: number): string {
+function formatAddressPort(address: string, port: number): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 

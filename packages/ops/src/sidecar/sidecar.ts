@@ -47,10 +47,16 @@ export class Sidecar {
     this.#dependencies = dependencies;
     const { clock, log, random = Math.random } = dependencies;
     this.#probes = plan.probes.map(
-      (probe) => new Probe(probe, { ask: this.#pendingQueryOf(probe.server), clock, log, random }),
+      (probe) => new Probe(probe, { ask: this.#createAskQuestion(probe.server), clock, log, random }),
     );
     const { server, interval, delay } = plan.dnsmasq;
-    this.#counts = new DnsmasqCacheCounts({ ask: this.#pendingQueryOf(server), interval, delay, clock, log });
+    this.#counts = new DnsmasqCacheCounts({
+      ask: this.#createAskQuestion(server),
+      interval,
+      delay,
+      clock,
+      log,
+    });
     this.httpPort = { name: SIDECAR_PORT, options: plan.http, routes: this.#routes() };
   }
 
@@ -69,7 +75,7 @@ export class Sidecar {
     return writeSortedFamilies(sidecarFamilies(this.#plan.http.namespace, this.#probes, this.#counts));
   }
 
-  #pendingQueryOf(place: ProbedServer): AskQuestion {
+  #createAskQuestion(place: ProbedServer): AskQuestion {
     const { clock, lookUp = lookUpBySystem } = this.#dependencies;
     const address = new ServerAddress(place, lookUp, clock);
     return async (question) => {
@@ -98,25 +104,25 @@ export class Sidecar {
       [this.#plan.http.path, metrics],
       ['/healthz', alive],
       ...this.#probes.map(
-        (probe) => [`/healthcheck/${probe.plan.label}`, () => replyOf(probe.state)] as const,
+        (probe) => [`/healthcheck/${probe.plan.label}`, () => toHttpReply(probe.state)] as const,
       ),
     ]);
   }
 }
 
 /** The keys and their order are the original's. */
-function replyOf(state: ProbeState): HttpReply {
+function toHttpReply(state: ProbeState): HttpReply {
   const isOk = state.kind === 'healthy';
   const body = JSON.stringify({
     IsOk: isOk,
     // In nanosecond precision, as in Go.
     LatencySeconds: isOk ? Math.round(state.latency * 1e6) / 1e9 : 0,
-    Err: errorOf(state),
+    Err: formatError(state),
   });
   return { status: isOk ? 200 : 503, type: 'application/json', body };
 }
 
-function errorOf(state: ProbeState): string {
+function formatError(state: ProbeState): string {
   switch (state.kind) {
     case 'healthy':
       return '';

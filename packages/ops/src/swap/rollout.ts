@@ -27,14 +27,14 @@ export function readRollout(workload: JsonRecord): Rollout {
         count('numberAvailable'),
         count('currentNumberScheduled'),
       ]
-    : [replicasOf(workload), count('updatedReplicas'), count('availableReplicas'), count('replicas')];
+    : [readReplicas(workload), count('updatedReplicas'), count('availableReplicas'), count('replicas')];
   const words = `${updated} of ${wanted} pods updated, ${available} available`;
   // Old pods of a Deployment that have not ended yet still answer.
   const isDone = updated >= wanted && available >= wanted && (isDaemonSet || all <= updated);
   return { kind: isDone ? 'done' : 'under way', words };
 }
 
-function replicasOf(workload: JsonRecord): number {
+function readReplicas(workload: JsonRecord): number {
   const replicas = asRecord(workload['spec'])?.['replicas'];
   return typeof replicas === 'number' ? replicas : 1;
 }

@@ -8,8 +8,8 @@ import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { formatDuration } from '@portolan/kernel/base/duration.ts';
 import { type RestClient, RestError } from '@portolan/kubernetes/api/rest/rest-client.ts';
 import { asRecords, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
-import type { Answerer } from '../compare/answerer.ts';
 import type { AskedQuestion } from '../compare/asked-question.ts';
+import type { QueryResponder } from '../compare/query-responder.ts';
 import { workloadPath } from '../preflight/read-running.ts';
 import { readPodTroubles } from './pod-troubles.ts';
 import { countReady, type Rollout, readRollout } from './rollout.ts';
@@ -17,8 +17,8 @@ import type { SwapPlan } from './settings/swap-flags.ts';
 import {
   type Images,
   imagesLike,
-  imagesOf,
-  patchOf,
+  listImages,
+  makePatch,
   readSwapped,
   SwapError,
   type SwappedImages,
@@ -28,7 +28,7 @@ import {
 export interface SwapDependencies {
   readonly rest: RestClient;
   /** Asks the DNS of the cluster, through its Service. */
-  readonly dns: Answerer;
+  readonly dns: QueryResponder;
   readonly question: AskedQuestion;
   readonly clock: Clock;
   /** Prints a line. */
@@ -62,7 +62,7 @@ export class Swap {
   async forward(image: string): Promise<SwapOutcome> {
     const { say } = this.#needs;
     const workload = await this.#read();
-    const former = imagesOf(workload, this.#plan.original);
+    const former = listImages(workload, this.#plan.original);
     const earlier = readSwapped(workload);
     // Undone by kubectl, which leaves the annotation.
     if (earlier !== undefined && !sameImages(earlier.former, former))
@@ -92,7 +92,7 @@ export class Swap {
   async back(): Promise<SwapOutcome> {
     const workload = await this.#read();
     const swapped = this.#swapped(workload);
-    this.#sayChange(imagesOf(workload, this.#plan.original), swapped.former);
+    this.#sayChange(listImages(workload, this.#plan.original), swapped.former);
     if (!this.#plan.isApplied) {
       await this.#apply(workload, swapped.former, undefined);
       this.#needs.say('Checked by the server, not changed. Repeat it with --apply.');
@@ -132,10 +132,10 @@ export class Swap {
     const swapped = readSwapped(workload);
     if (swapped === undefined)
       throw new SwapError('nothing to go back to: it was not swapped, or it is back already.');
-    const now = imagesOf(workload, this.#plan.original);
+    const now = listImages(workload, this.#plan.original);
     if (!sameImages(swapped.current, now) && !sameImages(swapped.former, now))
       throw new SwapError(
-        `the images were changed after the swap: ${textOf(now)}. Set them by kubectl set image; before it they were ${textOf(swapped.former)}.`,
+        `the images were changed after the swap: ${formatImages(now)}. Set them by kubectl set image; before it they were ${formatImages(swapped.former)}.`,
       );
     return swapped;
   }
@@ -224,7 +224,7 @@ export class Swap {
   }
 
   async #apply(workload: JsonRecord, images: Images, kept: SwappedImages | undefined): Promise<void> {
-    const patch = patchOf(this.#plan, workload, images, kept);
+    const patch = makePatch(this.#plan, workload, images, kept);
     const options = { manager: MANAGER, isDryRun: !this.#plan.isApplied };
     await this.#needs.rest.apply(workloadPath(this.#plan), patch, options);
   }
@@ -254,6 +254,6 @@ class FailuresInARow {
   }
 }
 
-function textOf(images: Images): string {
+function formatImages(images: Images): string {
   return [...images].map(([name, image]) => `${name}=${image}`).join(' ');
 }

@@ -2,8 +2,8 @@
  * The images of a Deployment or DaemonSet before and after a swap. Its annotation keeps both, so that they change together with it.
  */
 import { asRecord, asText, type JsonRecord, parseRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
-import { imageOfPart } from '../manifests/image-of-part.ts';
-import { partsOf, readPodTemplate } from '../preflight/pod-template.ts';
+import { imageOfPart } from '../manifests/part-image.ts';
+import { findReplacedParts, readPodTemplate } from '../preflight/pod-template.ts';
 import type { Original } from '../preflight/settings/originals.ts';
 import type { WorkloadPlan } from '../preflight/settings/preflight-flags.ts';
 
@@ -22,8 +22,8 @@ export interface SwappedImages {
   readonly current: Images;
 }
 
-export function imagesOf(workload: JsonRecord, original: Original): Images {
-  const parts = partsOf(readPodTemplate(workload), original);
+export function listImages(workload: JsonRecord, original: Original): Images {
+  const parts = findReplacedParts(readPodTemplate(workload), original);
   return new Map(parts.map(({ container }) => [container.name, container.image]));
 }
 
@@ -67,7 +67,7 @@ function readImages(value: unknown): Images | undefined {
  *
  * The server refuses it (409) if the object has changed since it was read.
  */
-export function patchOf(
+export function makePatch(
   { original, namespace }: WorkloadPlan,
   workload: JsonRecord,
   images: Images,

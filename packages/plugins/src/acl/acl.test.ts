@@ -46,14 +46,14 @@ describe('acl', () => {
 
   it('looks at the client only where a policy does', async () => {
     const query = makeQuery('a.example.');
-    const handlerOf = (clients: AclPolicy['clients']) =>
+    const makeHandler = (clients: AclPolicy['clients']) =>
       new Acl(
         { rules: [{ zones, policies: [{ action: 'block', types: 'all', clients }] }] },
         new MetricRegistry(),
       ).handler;
-    await handlerOf('all').handle(query, () => passed);
+    await makeHandler('all').handle(query, () => passed);
     expect(query.clientWasRead).toBe(false);
-    await handlerOf([here]).handle(query, () => passed);
+    await makeHandler([here]).handle(query, () => passed);
     expect(query.clientWasRead).toBe(true);
   });
 

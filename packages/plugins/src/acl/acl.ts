@@ -4,7 +4,7 @@
 import { parseAddress } from '@portolan/dns/address.ts';
 import { type AddressMatch, matchRanges } from '@portolan/dns/address-range.ts';
 import { EXTENDED_ERROR, extendedError } from '@portolan/dns/extended-error.ts';
-import { parentOf } from '@portolan/dns/name.ts';
+import { toParent } from '@portolan/dns/name.ts';
 import { type NameKey, RCODE } from '@portolan/dns/types.ts';
 import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
@@ -33,18 +33,18 @@ interface CompiledPolicy {
 export class Acl implements Plugin {
   readonly handler: Handler;
   readonly #rules: readonly CompiledRule[];
-  readonly #families: ReturnType<typeof familiesOf>;
+  readonly #families: ReturnType<typeof createFamilies>;
 
   constructor(options: AclOptions, metrics: MetricRegistry) {
     const rules = options.rules.map(compileRule);
     this.#rules = rules;
-    this.#families = familiesOf(metrics);
+    this.#families = createFamilies(metrics);
     const allowed = this.#families.allow.with();
     this.handler = {
       name: 'acl',
       role: 'other',
       answers: 'unchanged',
-      questions: questionsOf(rules),
+      questions: compileQuestions(rules),
       passing: [allowed],
       handle: (query, next) => {
         const rejection = this.reject(query);
@@ -80,11 +80,11 @@ function compilePolicy({ action, types, clients }: AclPolicy): CompiledPolicy {
   };
 }
 
-function questionsOf(rules: readonly CompiledRule[]): Questions {
+function compileQuestions(rules: readonly CompiledRule[]): Questions {
   const strict = rules.filter(({ types }) => types === 'all' || types.size > 0);
   return {
     includes: (name, type) =>
-      strict.some(({ zones, types }) => isOf(types, type) && isWithinAny(name, zones)),
+      strict.some(({ zones, types }) => hasType(types, type) && isWithinAny(name, zones)),
     *matches() {
       for (const { zones, types } of strict)
         for (const name of zones) yield { name: { kind: 'suffix', name }, types };
@@ -92,7 +92,7 @@ function questionsOf(rules: readonly CompiledRule[]): Questions {
   };
 }
 
-const isOf = (types: Match['types'], type: number): boolean => types === 'all' || types.has(type);
+const hasType = (types: Match['types'], type: number): boolean => types === 'all' || types.has(type);
 
 interface AclDecision {
   readonly action: AclPolicy['action'];
@@ -103,21 +103,21 @@ interface AclDecision {
 function decide(query: Query, rules: readonly CompiledRule[]): AclDecision {
   const { type } = query.question;
   for (const { zones, policies } of rules) {
-    const zone = closestOf(query.key, zones);
+    const zone = findClosestZone(query.key, zones);
     if (zone === undefined) continue;
-    const policy = policies.find(({ types, isClient }) => isOf(types, type) && isFrom(query, isClient));
+    const policy = policies.find(({ types, isClient }) => hasType(types, type) && isFrom(query, isClient));
     if (policy !== undefined) return { action: policy.action, zone };
   }
   return { action: 'allow', zone: '' };
 }
 
-function closestOf(name: NameKey, zones: ReadonlySet<NameKey>): NameKey | undefined {
+function findClosestZone(name: NameKey, zones: ReadonlySet<NameKey>): NameKey | undefined {
   let at: NameKey | undefined = name;
-  while (at !== undefined && !zones.has(at)) at = parentOf(at);
+  while (at !== undefined && !zones.has(at)) at = toParent(at);
   return at;
 }
 
-function familiesOf(metrics: MetricRegistry): Readonly<Record<AclPolicy['action'], CountFamily>> {
+function createFamilies(metrics: MetricRegistry): Readonly<Record<AclPolicy['action'], CountFamily>> {
   const family = (what: string, ...labels: readonly string[]) =>
     new CountFamily(metrics, `coredns_acl_${what}_requests_total`, `Counter of DNS requests being ${what}.`, [
       'server',

@@ -5,7 +5,7 @@ import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { zonesOrBlock } from '@portolan/corefile/directive/directive.ts';
 import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
 import { parseCidr } from '@portolan/corefile/directive/go-values.ts';
-import { exactTypeOf } from '@portolan/corefile/directive/type-names.ts';
+import { parseExactType } from '@portolan/corefile/directive/type-names.ts';
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import { Acl } from './acl.ts';
 import type { AclOptions, AclPolicy } from './options.ts';
@@ -90,7 +90,7 @@ function readTypes(cursor: DirectiveCursor, tokens: readonly string[]): AclPolic
   const types: number[] = [];
   for (const token of tokens) {
     if (token === '*') return 'all';
-    const type = exactTypeOf(token);
+    const type = parseExactType(token);
     if (type === undefined)
       throw cursor.error(
         `unexpected token ${JSON.stringify(token)}; expect legal QTYPE`,

@@ -1,7 +1,7 @@
 import { presentRecord } from '@portolan/dns/present.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import { addresses, denial, makeQuery, told } from '@portolan/kernel/chain/testing/queries.ts';
-import { wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import { describe, expect, it } from 'vitest';
 import { createAnyHandler } from './any.ts';
 
@@ -42,7 +42,7 @@ describe('questions for ANY', () => {
   it('get one HINFO record in a Corefile, whether or not the name exists', async () => {
     const answer = await obsolete.handle(makeQuery('A.example.', 'ANY'), next);
     if (answer.kind === 'drop') throw new Error('no answer');
-    expect(wholeAnswerOf(answer).answers.map(presentRecord)).toEqual([
+    expect(toWholeAnswer(answer).answers.map(presentRecord)).toEqual([
       'A.example. 8482 IN HINFO "ANY obsoleted" "See RFC 8482"',
     ]);
     expect(await obsolete.handle(makeQuery('a.example.', 'A'), next)).toBe(passed);

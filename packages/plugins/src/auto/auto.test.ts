@@ -6,7 +6,7 @@ import { Pattern } from '@portolan/kernel/base/pattern.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { replyOf } from '@portolan/kernel/chain/response.ts';
+import { toReply } from '@portolan/kernel/chain/response.ts';
 import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
 import { expect, it } from 'vitest';
@@ -41,7 +41,7 @@ async function startScene(changes: Partial<AutoOptions> = {}) {
     const end = { kind: 'servfail', reason: 'plugin/auto: no next plugin found' } as const;
     const answer = await auto.handler.handle(makeQuery(name), () => end);
     if (answer.kind === 'refused' || answer.kind === 'servfail' || answer.kind === 'drop') return answer.kind;
-    const { answers = [], rcode = 0 } = replyOf(answer);
+    const { answers = [], rcode = 0 } = toReply(answer);
     return answers.length === 0 ? String(rcode) : answers.map(presentRecord).join();
   };
   const messages = () =>

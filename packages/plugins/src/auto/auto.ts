@@ -1,10 +1,10 @@
 /**
  * Answers from all zone files of a folder, and follows the folder: zones come and go with their files.
  */
-import { parentOf } from '@portolan/dns/name.ts';
+import { toParent } from '@portolan/dns/name.ts';
 import { type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
@@ -42,7 +42,7 @@ export class Auto implements TransferSource {
   readonly handler: Handler;
   readonly #options: AutoOptions;
   readonly #dependencies: AutoDependencies;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   readonly #origins: ReadonlySet<NameKey>;
   readonly #rules: ZoneAnswerRules;
   readonly #zones = new Map<NameKey, ServedZone>();
@@ -56,7 +56,7 @@ export class Auto implements TransferSource {
     this.#dependencies = dependencies;
     this.#rules = findZoneAnswerRules(dependencies.restored);
     const { clock, log } = dependencies;
-    this.#fence = new ItemFence({ source: 'zone-file', clock, log });
+    this.#fence = new ItemGuard({ source: 'zone-file', clock, log });
     this.#origins = new Set(options.zones);
     this.handler = {
       name: 'auto',
@@ -150,7 +150,7 @@ export class Auto implements TransferSource {
   }
 
   async #handle(query: Query, next: Next): Promise<Answer> {
-    const zone = isWithinAny(query.key, this.#origins) ? this.#zoneOf(query.key) : undefined;
+    const zone = isWithinAny(query.key, this.#origins) ? this.#findZone(query.key) : undefined;
     if (zone === undefined) return refuseIfLast(await next(query), 'auto');
     const { type } = query.question;
     if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
@@ -158,8 +158,8 @@ export class Auto implements TransferSource {
     return presentZoneAnswer(await lookUpInZone(zone.names, query, chain, { rules: this.#rules }));
   }
 
-  #zoneOf(name: NameKey): ServedZone | undefined {
-    for (let at: NameKey | undefined = name; at !== undefined; at = parentOf(at)) {
+  #findZone(name: NameKey): ServedZone | undefined {
+    for (let at: NameKey | undefined = name; at !== undefined; at = toParent(at)) {
       const zone = this.#zones.get(at);
       if (zone !== undefined) return zone;
     }

@@ -66,7 +66,7 @@ function readDirectory(cursor: DirectiveCursor, context: DirectiveContext, draft
   const named = cursor.requiredArgument();
   const directory = context.resolve(named);
   draft.directory = directory;
-  if (context.files.kindOf(directory) === undefined)
+  if (context.files.findKind(directory) === undefined)
     cursor.warn('Its zones are served as soon as it is there.', `Directory does not exist: ${directory}`);
   const source = cursor.argument();
   if (source === undefined) return;

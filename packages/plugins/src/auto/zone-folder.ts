@@ -29,7 +29,7 @@ export function findZones(options: Pick<AutoOptions, 'directory' | 'pattern' | '
   if (options.directory === undefined) return { zones: [], faults };
   for (const { folder, name } of walk(options.directory, faults)) {
     const path = join(folder, name);
-    const origin = originOf(name, options);
+    const origin = toOrigin(name, options);
     if (origin === undefined) continue;
     if (origin === 'bad') faults.push(`no origin of a zone: ${path}`);
     else if (found.has(origin))
@@ -69,12 +69,12 @@ function readFolder(folder: string) {
 }
 
 /** @returns undefined: the name does not match; `bad`: the origin is no name */
-function originOf(
+function toOrigin(
   name: string,
   { pattern, origin }: Pick<AutoOptions, 'pattern' | 'origin'>,
 ): NameKey | 'bad' | undefined {
   const groups = pattern.match(name);
   if (groups === undefined) return undefined;
-  const groupOf = (word: string): string => groups[pattern.groupNames.get(word) ?? Number(word)] ?? '';
-  return tryParseKey(origin.replace(/\{(\w+)\}/g, (_, word: string) => groupOf(word))) ?? 'bad';
+  const findGroup = (word: string): string => groups[pattern.groupNames.get(word) ?? Number(word)] ?? '';
+  return tryParseKey(origin.replace(/\{(\w+)\}/g, (_, word: string) => findGroup(word))) ?? 'bad';
 }

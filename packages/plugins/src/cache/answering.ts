@@ -6,8 +6,8 @@
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { DryRun } from '@portolan/kernel/chain/dry-run.ts';
 import type { Next } from '@portolan/kernel/chain/handler.ts';
-import type { Look } from '@portolan/kernel/chain/look.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 import type { QuestionKey } from '@portolan/kernel/forward/question-key.ts';
 import { QuestionTable } from '@portolan/kernel/forward/question-table.ts';
@@ -46,7 +46,7 @@ export class Answering<Kept extends FoundAnswer> {
   }
 
   /** Gives an answer as it is stored: it is not refreshed, and its popularity does not change. */
-  #look(query: Query, look: Look, next: Next): Answer | Promise<Answer> {
+  #look(query: Query, look: DryRun, next: Next): Answer | Promise<Answer> {
     const found = look.passesCaches ? undefined : this.#answers.find(query);
     if (found === undefined) return next(query);
     look.foundEntry({ name: query.key, age: found.age, left: found.left });

@@ -3,8 +3,8 @@
  */
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
-import type { AnswerKeeper } from '@portolan/kernel/chain/handed-answer.ts';
 import type { Next } from '@portolan/kernel/chain/handler.ts';
+import type { AnswerKeeper } from '@portolan/kernel/chain/handover-answer.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 
 /** A cached answer found for a question. */

@@ -21,7 +21,7 @@ const LABELS = ['server', 'zones', 'view'];
 
 export class CacheCounts {
   readonly #zones: string;
-  readonly #families: ReturnType<typeof familiesOf>;
+  readonly #families: ReturnType<typeof createFamilies>;
   /** Evictions since they were last shown, one item for each server and view. */
   readonly #evictions: Evictions[] = [];
 
@@ -37,7 +37,7 @@ export class CacheCounts {
   /** @param zones of the cache */
   constructor(metrics: MetricRegistry, zones: readonly NameKey[]) {
     this.#zones = zones.join();
-    this.#families = familiesOf(metrics);
+    this.#families = createFamilies(metrics);
     const { requests, hits, misses } = this.#families;
     const own = { zones: this.#zones };
     this.#request = requests.with(own);
@@ -104,7 +104,7 @@ export class CacheCounts {
   }
 }
 
-function familiesOf(metrics: MetricRegistry) {
+function createFamilies(metrics: MetricRegistry) {
   const typed = [...LABELS, 'type'];
   // Create families at once, so that they are listed before their first count.
   metrics.counter(

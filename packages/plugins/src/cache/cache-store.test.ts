@@ -17,8 +17,8 @@ function makeStore(capacity: number) {
   ) as [TableWriter, TableWriter];
   const options = { capacity: { success: capacity, denial: capacity }, keepsTtl: false, keepsExpired: true };
   const [store] = [new CacheStore(table, options), new CacheStore(other, options)];
-  const keyOf = (name: string) => makeQuery(name, 'A').questionKey;
-  const answerOf = (name: string) => ({
+  const toQuestionKey = (name: string) => makeQuery(name, 'A').questionKey;
+  const makeAnswer = (name: string) => ({
     kind: 'message' as const,
     rcode: 0,
     authoritative: true,
@@ -33,9 +33,9 @@ function makeStore(capacity: number) {
   });
   /** The reply as a reader hands it over. */
   const replyFor = (name: string): ReaderEntry => {
-    const key = keyOf(name);
+    const key = toQuestionKey(name);
     const question = toCachedQuestion(key);
-    const written = writeAnswerBody(key, answerOf(name));
+    const written = writeAnswerBody(key, makeAnswer(name));
     if (written === undefined) throw new Error('an answer without a body');
     // The table encodes an entry as a reader does.
     const cached = {
@@ -54,54 +54,58 @@ function makeStore(capacity: number) {
   };
   const put = (name: string) => store.putEncoded('success', replyFor(name), 0);
   const isRead = (name: string) =>
-    table.readCached(toCachedQuestion(keyOf(name)), store.shared) !== undefined;
-  return { store, table, keyOf, answerOf, put, isRead };
+    table.readCached(toCachedQuestion(toQuestionKey(name)), store.shared) !== undefined;
+  return { store, table, toQuestionKey, makeAnswer, put, isRead };
 }
 
 it('keeps answers of readers without an item, finds them, and evicts the oldest', () => {
-  const { store, put, keyOf, isRead } = makeStore(2);
+  const { store, put, toQuestionKey, isRead } = makeStore(2);
   expect(['a.test.', 'b.test.', 'c.test.'].map(put)).toEqual(['stored', 'stored', 'evicted']);
-  expect(store.sizeOf('success')).toBe(2);
+  expect(store.countEntries('success')).toBe(2);
   expect(['a.test.', 'b.test.', 'c.test.'].map(isRead)).toEqual([false, true, true]);
-  expect(store.find(keyOf('a.test.'))).toEqual({});
-  expect(store.find(keyOf('b.test.'))).toMatchObject({
+  expect(store.find(toQuestionKey('a.test.'))).toEqual({});
+  expect(store.find(toQuestionKey('b.test.'))).toMatchObject({
     success: { entry: { lifetime: TTL }, isHidden: false },
   });
   // A look-up changes neither the size nor the order.
-  expect(store.sizeOf('success')).toBe(2);
+  expect(store.countEntries('success')).toBe(2);
   expect(put('d.test.')).toBe('evicted');
-  expect(store.find(keyOf('b.test.'))).toEqual({});
+  expect(store.find(toQuestionKey('b.test.'))).toEqual({});
   expect([...store.stored(false)].map(({ entry }) => entry.lifetime)).toEqual([TTL, TTL]);
 });
 
 it('has one answer for a question, whoever has made it', () => {
-  const { store, put, keyOf, answerOf, isRead } = makeStore(2);
+  const { store, put, toQuestionKey, makeAnswer, isRead } = makeStore(2);
   const keep = (name: string, kind: 'success' | 'denial' = 'success') =>
-    store.put(kind, keyOf(name), answerOf(name), { ttl: TTL, readSeconds: TTL, now: 0 });
+    store.put(kind, toQuestionKey(name), makeAnswer(name), { ttl: TTL, readSeconds: TTL, now: 0 });
   expect([keep('a.test.'), put('a.test.'), keep('b.test.')]).toEqual(['stored', 'stored', 'stored']);
-  expect(store.sizeOf('success')).toBe(2);
+  expect(store.countEntries('success')).toBe(2);
   expect(put('c.test.')).toBe('evicted');
   expect(isRead('c.test.')).toBe(true);
-  const { success } = store.find(keyOf('c.test.'));
+  const { success } = store.find(toQuestionKey('c.test.'));
   if (success !== undefined) store.remove(success);
-  expect([store.find(keyOf('c.test.')), isRead('c.test.'), store.sizeOf('success')]).toEqual([{}, false, 1]);
+  expect([store.find(toQuestionKey('c.test.')), isRead('c.test.'), store.countEntries('success')]).toEqual([
+    {},
+    false,
+    1,
+  ]);
 });
 
 it('drops the answers of readers within a domain', () => {
-  const { store, put, keyOf } = makeStore(4);
+  const { store, put, toQuestionKey } = makeStore(4);
   put('a.x.test.');
   put('b.y.test.');
   store.removeWithin(toKey(parseName('x.test.')));
-  expect(store.find(keyOf('a.x.test.'))).toEqual({});
-  expect(store.find(keyOf('b.y.test.')).success).toBeDefined();
+  expect(store.find(toQuestionKey('a.x.test.'))).toEqual({});
+  expect(store.find(toQuestionKey('b.y.test.')).success).toBeDefined();
 });
 
 it('has an answer of each kind, of which readers find one, and lets the other take its place', () => {
-  const { store, keyOf, answerOf, put } = makeStore(2);
+  const { store, toQuestionKey, makeAnswer, put } = makeStore(2);
   const lifetime = { ttl: TTL, readSeconds: TTL, now: 0 };
-  const key = keyOf('a.test.');
+  const key = toQuestionKey('a.test.');
   put('a.test.');
-  expect(store.put('denial', key, { ...answerOf('a.test.'), answers: [], rcode: 3 }, lifetime)).toBe(
+  expect(store.put('denial', key, { ...makeAnswer('a.test.'), answers: [], rcode: 3 }, lifetime)).toBe(
     'stored',
   );
   const before = store.find(key);
@@ -110,5 +114,5 @@ it('has an answer of each kind, of which readers find one, and lets the other ta
   const after = store.find(key);
   expect([after.success?.isHidden, after.denial?.isHidden]).toEqual([true, false]);
   expect([after.success?.entry.body.rcode, after.denial?.entry.body.rcode]).toEqual([0, 3]);
-  expect([store.sizeOf('success'), store.sizeOf('denial')]).toEqual([1, 1]);
+  expect([store.countEntries('success'), store.countEntries('denial')]).toEqual([1, 1]);
 });

@@ -69,7 +69,7 @@ export class CacheStore {
     this.#hidden = table.defineView(NOTHING);
   }
 
-  sizeOf(kind: CacheKind): number {
+  countEntries(kind: CacheKind): number {
     return this.#rings[kind].size;
   }
 
@@ -77,8 +77,10 @@ export class CacheStore {
   find(key: QuestionKey): Partial<Readonly<Record<CacheKind, StoredAnswer>>> {
     if (this.#users === 0) return {};
     const question = toCachedQuestion(key);
-    const first = storedOf(this.#table.readCached(question, this.shared), false);
-    const second = this.#hides ? storedOf(this.#table.readCached(question, this.#hidden), true) : undefined;
+    const first = toStoredAnswer(this.#table.readCached(question, this.shared), false);
+    const second = this.#hides
+      ? toStoredAnswer(this.#table.readCached(question, this.#hidden), true)
+      : undefined;
     return { ...(second && { [second.kind]: second }), ...(first && { [first.kind]: first }) };
   }
 
@@ -106,7 +108,7 @@ export class CacheStore {
       body: written.body,
       ttlOffsets: this.#options.keepsTtl ? [] : written.ttlOffsets,
       recursionAvailable: answer.recursionAvailable,
-      ...lifeOf(ttl, isRead ? readSeconds : 0, second),
+      ...computeFreshness(ttl, isRead ? readSeconds : 0, second),
       outcome: CACHE_OUTCOMES[kind],
       passedErrors: answer.passedErrors,
     };
@@ -135,7 +137,7 @@ export class CacheStore {
     if (seconds <= 0 || !isReadable || this.#users === 0) return undefined;
     if (isHidden) {
       this.#table.dropCached(entry, this.#hidden);
-      const other = storedOf(this.#table.readCached(entry, this.shared), false);
+      const other = toStoredAnswer(this.#table.readCached(entry, this.shared), false);
       if (other !== undefined) this.#write(other, 0, this.#hidden);
     }
     return this.#write({ kind, entry }, seconds, this.shared) ? (entry.stored + seconds) * 1000 : undefined;
@@ -154,7 +156,7 @@ export class CacheStore {
         const part = this.#table.scanCached(from, SCANNED_AT_ONCE, () => true, view, isUsed);
         next = part.next;
         for (const entry of part.found) {
-          const stored = storedOf(entry, isHidden);
+          const stored = toStoredAnswer(entry, isHidden);
           if (stored !== undefined) yield stored;
         }
       }
@@ -187,7 +189,7 @@ export class CacheStore {
 
   /** Rewrites a stored answer. @param seconds how long readers may serve it, from when it was stored */
   #write({ kind, entry }: Omit<StoredAnswer, 'isHidden'>, seconds: number, view: ViewId): boolean {
-    const answer = { ...entry, ...lifeOf(entry.lifetime, seconds, entry.stored) };
+    const answer = { ...entry, ...computeFreshness(entry.lifetime, seconds, entry.stored) };
     this.#rings[kind].noteGone();
     if (!this.#table.cache(answer, entry.storedAt, view)) return false;
     const { place, hash } = this.#table.lastCached;
@@ -198,7 +200,7 @@ export class CacheStore {
   /** Lists the answer cached last. */
   #list(kind: CacheKind): Stored {
     const { place, hash, replaced } = this.#table.lastCached;
-    const former = kindOf(replaced);
+    const former = toCacheKind(replaced);
     if (former !== undefined) this.#rings[former].noteGone();
     const ring = this.#rings[kind];
     const isFull = ring.size >= this.#options.capacity[kind];
@@ -213,13 +215,13 @@ export class CacheStore {
   }
 }
 
-function kindOf(outcome: number): CacheKind | undefined {
+function toCacheKind(outcome: number): CacheKind | undefined {
   if (outcome === CACHE_OUTCOMES.success) return 'success';
   return outcome === CACHE_OUTCOMES.denial ? 'denial' : undefined;
 }
 
-function storedOf(entry: CachedEntry | undefined, isHidden: boolean): StoredAnswer | undefined {
-  const kind = entry && kindOf(entry.outcome);
+function toStoredAnswer(entry: CachedEntry | undefined, isHidden: boolean): StoredAnswer | undefined {
+  const kind = entry && toCacheKind(entry.outcome);
   return entry && kind && { kind, entry, isHidden };
 }
 
@@ -228,7 +230,7 @@ function storedOf(entry: CachedEntry | undefined, isHidden: boolean): StoredAnsw
  * @param seconds how long readers may serve it
  * @param now when it is stored, in seconds
  */
-function lifeOf(
+function computeFreshness(
   ttl: number,
   seconds: number,
   now: number,

@@ -51,7 +51,7 @@ function whole(answers: readonly ResourceRecord[], parts: Partial<WholeAnswer> =
 
 const a = (name: string, ttl: number) => record(name, { kind: 'A', address: '192.0.2.1' }, ttl);
 
-function cacheOf(options: Partial<CoreDnsCacheRules> = {}, restored = NOTHING_RESTORED) {
+function makeCache(options: Partial<CoreDnsCacheRules> = {}, restored = NOTHING_RESTORED) {
   const clock = new ManualClock();
   const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
   const metrics = new MetricRegistry();
@@ -97,7 +97,7 @@ const ttls = (answer: WholeAnswer | undefined) =>
   [...(answer?.answers ?? []), ...(answer?.authorities ?? [])].map(({ ttl }) => ttl);
 
 it('keeps an answer, counts its TTL down, and marks it as authoritative', async () => {
-  const { ask, asked, clock, counted } = cacheOf();
+  const { ask, asked, clock, counted } = makeCache();
   expect(await ask('www.example.')).toMatchObject({ authoritative: false });
   clock.advance(20_000);
   const again = await ask('WWW.example.');
@@ -113,7 +113,7 @@ it('keeps an answer, counts its TTL down, and marks it as authoritative', async 
 });
 
 it('gives all records the least TTL, within its bounds, the first time too', async () => {
-  const { ask, says } = cacheOf({ success: { capacity: 1, maxTtl: 30, minTtl: 5 } });
+  const { ask, says } = makeCache({ success: { capacity: 1, maxTtl: 30, minTtl: 5 } });
   says(whole([a('www.example.', 86_400)], { authorities: [SOA] }));
   expect(ttls(await ask('www.example.'))).toEqual([30, 30]);
   says(whole([a('zero.example.', 0)]));
@@ -138,7 +138,7 @@ describe('a denial is kept for the lesser of TTL and minimum of its SOA record (
     ['the minimum of the cache as in CoreDNS', 2, 3600, bounds, ofCoreDns, 5],
   ])('%s', async (_, ttl, minimum, limits, restored, seconds) => {
     for (const rcode of [RCODE.NXDOMAIN, RCODE.NOERROR]) {
-      const { ask, asked, says, clock } = cacheOf({ denial: limits }, restored);
+      const { ask, asked, says, clock } = makeCache({ denial: limits }, restored);
       says(denial(ttl, minimum, rcode));
       expect(ttls(await ask('www.example.'))).toEqual([seconds]);
       clock.advance(seconds * 1000 - 1);
@@ -151,7 +151,7 @@ describe('a denial is kept for the lesser of TTL and minimum of its SOA record (
   });
 
   it('not at all if that is 0', async () => {
-    const { ask, asked, says } = cacheOf({ denial: bounds });
+    const { ask, asked, says } = makeCache({ denial: bounds });
     says(denial(60, 0));
     expect(ttls(await ask('www.example.'))).toEqual([0]);
     await ask('www.example.');
@@ -174,7 +174,7 @@ it.each([
   ['a truncated answer', whole([a('www.example.', 60)], { truncated: true }), 2],
   ['a failure of ours', { kind: 'servfail' } as const, 2],
 ])('keeps or leaves %s', async (_, answer: Answer, asks) => {
-  const { ask, asked, says } = cacheOf();
+  const { ask, asked, says } = makeCache();
   says(answer);
   await ask('www.example.');
   await ask('www.example.');
@@ -182,7 +182,7 @@ it.each([
 });
 
 it('keeps nothing of the zones that are disabled', async () => {
-  const { ask, asked } = cacheOf({ uncachedSuccess: [toKey(parseName('example.'))] });
+  const { ask, asked } = makeCache({ uncachedSuccess: [toKey(parseName('example.'))] });
   await ask('www.example.');
   await ask('www.example.');
   expect(asked()).toBe(2);
@@ -191,7 +191,7 @@ it('keeps nothing of the zones that are disabled', async () => {
 it.each([undefined, STALE])(
   'forgets an answer for one of the other kind that comes later, with %j',
   async (serveStale) => {
-    const { ask, says, clock } = cacheOf({ serveStale });
+    const { ask, says, clock } = makeCache({ serveStale });
     const [positive, denial] = [
       whole([a('www.example.', 60)]),
       whole([], { rcode: RCODE.NXDOMAIN, authorities: [{ ...SOA, ttl: 60 }] }),
@@ -212,7 +212,7 @@ it.each([undefined, STALE])(
 );
 
 it('gives a stale answer at once, and fetches a fresh one behind it', async () => {
-  const { ask, says, clock } = cacheOf({ serveStale: STALE });
+  const { ask, says, clock } = makeCache({ serveStale: STALE });
   await ask('www.example.');
   clock.advance(61_000);
   says(whole([a('www.example.', 300)]));
@@ -222,7 +222,7 @@ it('gives a stale answer at once, and fetches a fresh one behind it', async () =
 });
 
 it('verifies before it gives a stale answer, where it is told to', async () => {
-  const { ask, says, clock } = cacheOf({ serveStale: { ...STALE, refresh: 'verify' } });
+  const { ask, says, clock } = makeCache({ serveStale: { ...STALE, refresh: 'verify' } });
   await ask('www.example.');
   clock.advance(61_000);
   says({ kind: 'servfail', reason: 'no healthy proxies' });
@@ -232,7 +232,7 @@ it('verifies before it gives a stale answer, where it is told to', async () => {
 });
 
 it('fetches popular names before they expire', async () => {
-  const { ask, asked, clock } = cacheOf({ prefetch: { amount: 2, duration: 60_000, percentage: 50 } });
+  const { ask, asked, clock } = makeCache({ prefetch: { amount: 2, duration: 60_000, percentage: 50 } });
   for (let turn = 0; turn < 3; turn += 1) await ask('www.example.');
   expect(asked()).toBe(1);
   clock.advance(31_000);
@@ -241,7 +241,7 @@ it('fetches popular names before they expire', async () => {
 });
 
 it('keeps to its capacity, and counts what it lets go', async () => {
-  const { ask, says, counted, isRead } = cacheOf({ success: { capacity: 1, maxTtl: 3600, minTtl: 5 } });
+  const { ask, says, counted, isRead } = makeCache({ success: { capacity: 1, maxTtl: 3600, minTtl: 5 } });
   for (let number = 0; number < 1030; number += 1) {
     says(whole([a(`n${number}.example.`, 60)]));
     await ask(`n${number}.example.`);
@@ -252,7 +252,7 @@ it('keeps to its capacity, and counts what it lets go', async () => {
 });
 
 it('gives NOTIFY what it has, and keeps nothing of its answers', async () => {
-  const { ask, asked, isRead } = cacheOf();
+  const { ask, asked, isRead } = makeCache();
   const { question, header } = makeQuery('www.example.');
   const notify = { question, header: { ...header, opcode: OPCODE.NOTIFY }, edns: undefined };
   const send = () => ask('www.example.', 'A', new Query(question, notify, CLIENT));

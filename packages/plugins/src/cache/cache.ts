@@ -3,8 +3,8 @@
  */
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
-import type { AnswerKeeper } from '@portolan/kernel/chain/handed-answer.ts';
 import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
+import type { AnswerKeeper } from '@portolan/kernel/chain/handover-answer.ts';
 import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 import { KEPT_REPLIES } from '@portolan/kernel/chain/reader-forwarding.ts';
@@ -14,11 +14,11 @@ import { Answering } from './answering.ts';
 import { boundTtls } from './bound-ttls.ts';
 import type { CacheAnswers, FoundAnswer } from './cache-answers.ts';
 import { CoreDnsAnswers, type CoreDnsAnswersDependencies } from './coredns-answers.ts';
-import type { CacheRules, OwnRules } from './options.ts';
-import { OwnAnswers, type OwnAnswersDependencies } from './own-answers.ts';
+import { NativeCache, type NativeCacheDependencies } from './native-cache.ts';
+import type { CacheRules, NativeRules } from './options.ts';
 import { Prefetching } from './prefetching.ts';
 
-export interface CacheDependencies extends CoreDnsAnswersDependencies, OwnAnswersDependencies {
+export interface CacheDependencies extends CoreDnsAnswersDependencies, NativeCacheDependencies {
   /** The whole chain of the block. Own rules prefetch by it: a handler before the cache may answer the name by now. */
   readonly chain?: Chain;
   /** The handlers behind the cache, by which rules of CoreDNS prefetch. */
@@ -29,7 +29,7 @@ export class Cache implements Plugin {
   readonly handler: Handler;
   readonly rules: CacheRules;
   /** The answers by own rules, which outlive plans; undefined: those of CoreDNS apply. */
-  readonly own: OwnAnswers | undefined;
+  readonly own: NativeCache | undefined;
   readonly #coreDns: CoreDnsAnswers | undefined;
   readonly #answering: Pick<Answering<FoundAnswer>, 'answer'>;
   /** Undefined: answers are refreshed only when a query finds them due. */
@@ -42,7 +42,7 @@ export class Cache implements Plugin {
     const { clock, behind } = dependencies;
     this.rules = rules;
     if (rules.kind === 'own') {
-      this.own = former?.own ?? new OwnAnswers(rules, dependencies);
+      this.own = former?.own ?? new NativeCache(rules, dependencies);
       this.#answering = new Answering(this.own, clock);
       this.handler = this.#ownHandler(this.own, rules);
       this.#prefetching = this.#makePrefetching(dependencies, dependencies.chain);
@@ -53,7 +53,7 @@ export class Cache implements Plugin {
         former === undefined ? undefined : former.#coreDns,
       );
       this.#answering = new Answering(this.#coreDns, clock);
-      const handler = this.#coreDns.handlerOf((query, next) => this.#answer(query, next));
+      const handler = this.#coreDns.createHandler((query, next) => this.#answer(query, next));
       this.handler = handler;
       this.#prefetching = this.#makePrefetching(
         dependencies,
@@ -62,7 +62,7 @@ export class Cache implements Plugin {
     }
   }
 
-  #ownHandler(own: OwnAnswers, { maxTtl }: OwnRules): Handler {
+  #ownHandler(own: NativeCache, { maxTtl }: NativeRules): Handler {
     return {
       name: 'cache',
       role: 'other',

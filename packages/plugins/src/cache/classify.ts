@@ -64,20 +64,21 @@ export function mayKeep(
  *
  * @param heedsMinimum whether a denial is cached for the minimum of its SOA record at most (RFC 2308 section 5); CoreDNS takes only its TTL
  */
-export function lifetimeOf(
+export function computeLifetime(
   answer: WholeAnswer,
   answerClass: AnswerClass,
   rules: CoreDnsCacheRules,
   heedsMinimum: boolean,
 ): number {
   if (answerClass === 'failure') return Math.floor(rules.servfailTtl / 1000);
-  const minimum = heedsMinimum && answerClass === 'denial' ? minimumOf(answer) : undefined;
+  const minimum = heedsMinimum && answerClass === 'denial' ? findSoaMinimum(answer) : undefined;
   if (minimum !== undefined) {
     const { minTtl, maxTtl } = denialBounds(rules, heedsMinimum);
-    return Math.max(Math.min(minTtlOf(answer, maxTtl), minimum), minTtl);
+    return Math.max(Math.min(computeMinTtl(answer, maxTtl), minimum), minTtl);
   }
   const { minTtl, maxTtl } = answerClass === 'denial' ? rules.denial : rules.success;
-  const ttl = answerClass === 'success' || answerClass === 'denial' ? minTtlOf(answer, maxTtl) : SHORT_TTL;
+  const ttl =
+    answerClass === 'success' || answerClass === 'denial' ? computeMinTtl(answer, maxTtl) : SHORT_TTL;
   return Math.min(Math.max(ttl, minTtl), maxTtl);
 }
 
@@ -87,12 +88,12 @@ export function denialBounds({ denial }: CoreDnsCacheRules, heedsMinimum: boolea
   return { minTtl: heedsMinimum && !isMinTtlGiven ? 0 : minTtl, maxTtl };
 }
 
-function minimumOf({ authorities }: WholeAnswer): number | undefined {
+function findSoaMinimum({ authorities }: WholeAnswer): number | undefined {
   for (const { data } of authorities) if (data.kind === 'SOA') return data.minimum;
   return undefined;
 }
 
-function minTtlOf({ answers, authorities, additionals }: WholeAnswer, max: number): number {
+function computeMinTtl({ answers, authorities, additionals }: WholeAnswer, max: number): number {
   const records = [...answers, ...authorities, ...additionals];
   if (records.length === 0) return SHORT_TTL;
   return records.reduce((min, { ttl }) => Math.min(min, ttl), max);
@@ -108,11 +109,11 @@ export function answersQuestion(
     ofClass.some((record) => typeOfData(record.data) === wanted && toKey(record.name) === owner);
   const first = toKey(name);
   if (type === TYPE.ANY) return ofClass.some((record) => toKey(record.name) === first);
-  if (type === TYPE.CNAME) return aliasOf(first, ofClass).kind === 'alias';
+  if (type === TYPE.CNAME) return findAlias(first, ofClass).kind === 'alias';
   const seen = new Set<NameKey>();
   for (let owner = first; !seen.has(owner); ) {
     seen.add(owner);
-    const alias = aliasOf(owner, ofClass);
+    const alias = findAlias(owner, ofClass);
     if (alias.kind !== 'alias') return alias.kind === 'none' && has(owner, type);
     owner = alias.target;
   }
@@ -122,7 +123,7 @@ export function answersQuestion(
 type AliasAt = { readonly kind: 'alias'; readonly target: NameKey } | { readonly kind: 'none' | 'several' };
 
 /** The target of the CNAME at a name. Several different targets cannot be followed. */
-function aliasOf(owner: NameKey, records: readonly ResourceRecord[]): AliasAt {
+function findAlias(owner: NameKey, records: readonly ResourceRecord[]): AliasAt {
   const targets = new Set<NameKey>();
   for (const { name, data } of records)
     if (data.kind === 'CNAME' && toKey(name) === owner) targets.add(toKey(data.target));

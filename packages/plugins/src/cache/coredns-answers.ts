@@ -11,13 +11,13 @@ import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import type { Answer, WholeAnswer } from '@portolan/kernel/chain/answer.ts';
 import { messageFromEntry, replyFromBody } from '@portolan/kernel/chain/cached-reply.ts';
-import { type HandedAnswer, readHanded } from '@portolan/kernel/chain/handed-answer.ts';
 import type { Handler, Next } from '@portolan/kernel/chain/handler.ts';
+import { type HandoverAnswer, readHandover } from '@portolan/kernel/chain/handover-answer.ts';
 import { isWithinAny, namesWithin } from '@portolan/kernel/chain/match.ts';
 import { CACHE_OUTCOMES } from '@portolan/kernel/chain/outcomes.ts';
 import { type Dependence, OURSELVES, Query, type QuerySite } from '@portolan/kernel/chain/query.ts';
 import { KEPT_REPLIES, type KeptReplies } from '@portolan/kernel/chain/reader-forwarding.ts';
-import { replyOf } from '@portolan/kernel/chain/response.ts';
+import { toReply } from '@portolan/kernel/chain/response.ts';
 import { isReadAsStored, messageToAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { QuestionKey } from '@portolan/kernel/forward/question-key.ts';
@@ -29,9 +29,9 @@ import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import type { CacheAnswers, FoundAnswer, Refreshed, RefreshReason } from './cache-answers.ts';
 import { CACHE_KINDS, CacheCounts, type CacheKind } from './cache-counts.ts';
 import { CacheStore, type StoredAnswer } from './cache-store.ts';
-import { answersQuestion, classify, denialBounds, lifetimeOf, mayKeep } from './classify.ts';
-import { Interest } from './interest.ts';
-import { type CachePrefetch, type CoreDnsCacheRules, patienceOf } from './options.ts';
+import { answersQuestion, classify, computeLifetime, denialBounds, mayKeep } from './classify.ts';
+import { type CachePrefetch, type CoreDnsCacheRules, toPatience } from './options.ts';
+import { Popularity } from './popularity.ts';
 
 export interface CoreDnsAnswersDependencies {
   readonly clock: Clock;
@@ -72,7 +72,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   /** Sites that answers were cached for, by server. */
   readonly #sites = new Map<string, QuerySite>();
   #lastSite: QuerySite | undefined;
-  readonly #interest: Interest;
+  readonly #interest: Popularity;
   readonly #endCollecting: () => void;
   readonly #keepsExtendedErrors: boolean;
   /** Whether negative answers are kept for the minimum in their SOA record at most. */
@@ -95,9 +95,10 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     this.#clock = clock;
     this.#counts = new CacheCounts(metrics, rules.zones);
     this.#endCollecting = metrics.collectBy(() => this.#showSizes());
-    const capacityOf = (capacity: number) => SHARDS * Math.max(MIN_PER_SHARD, Math.floor(capacity / SHARDS));
-    const success = capacityOf(rules.success.capacity);
-    const denial = capacityOf(rules.denial.capacity);
+    const computeCapacity = (capacity: number) =>
+      SHARDS * Math.max(MIN_PER_SHARD, Math.floor(capacity / SHARDS));
+    const success = computeCapacity(rules.success.capacity);
+    const denial = computeCapacity(rules.denial.capacity);
     this.#store =
       former === undefined
         ? new CacheStore(table, {
@@ -106,13 +107,13 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
             keepsExpired: rules.serveStale !== undefined,
           })
         : former.#store.retain();
-    this.#interest = new Interest(success + denial);
+    this.#interest = new Popularity(success + denial);
     this.#zones = new Set(rules.zones);
     this.#uncached = { success: new Set(rules.uncachedSuccess), denial: new Set(rules.uncachedDenial) };
   }
 
   /** The handler of a block. @param answer for names of its zones */
-  handlerOf(answer: (query: Query, next: Next) => Answer | Promise<Answer>): Handler {
+  createHandler(answer: (query: Query, next: Next) => Answer | Promise<Answer>): Handler {
     return {
       name: 'cache',
       role: 'cache',
@@ -137,23 +138,23 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     return this.#lastSite;
   }
 
-  *handOver(isUsed: boolean): Iterable<HandedAnswer> {
+  *handOver(isUsed: boolean): Iterable<HandoverAnswer> {
     for (const wasRead of isUsed ? [true, false] : [false])
       for (const { kind, entry } of this.#store.stored(wasRead)) {
         if ((wasRead || this.#interest.of(entry).hits > 0) !== isUsed) continue;
         const { dnssecOk, checkingDisabled, lifetime } = entry;
-        const age = Math.max(0, this.#ageOf(entry));
+        const age = Math.max(0, this.#computeAge(entry));
         const message = messageFromEntry(entry);
         yield { kind: CACHE_OUTCOMES[kind], dnssecOk, checkingDisabled, age, lifetime, message };
       }
   }
 
-  adopt(answer: HandedAnswer): void {
+  adopt(answer: HandoverAnswer): void {
     const kind = CACHE_KINDS[answer.kind];
     if (kind === undefined) return;
-    const { key, message } = readHanded(answer);
+    const { key, message } = readHandover(answer);
     const now = this.#clock.monotonic() - answer.age * 1000;
-    this.#store.put(kind, key, messageToAnswer(message), this.#lifetimeOf(answer.lifetime, now));
+    this.#store.put(kind, key, messageToAnswer(message), this.#computeLifetime(answer.lifetime, now));
   }
 
   forget(domain: NameKey): void {
@@ -203,23 +204,23 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
 
   find(query: Query): Hit | undefined {
     const { success, denial } = this.#store.find(query.questionKey);
-    const positive = success && this.#hitOf(query, success);
+    const positive = success && this.#toHit(query, success);
     if (positive !== undefined && this.#prefersPositive)
       if (answersQuestion(query.question, positive.answer.answers)) return positive;
-    const negative = denial && this.#hitOf(query, denial);
+    const negative = denial && this.#toHit(query, denial);
     // Failures are temporary: prefer a good answer that is still cached.
     if (negative?.answer.rcode === RCODE.SERVFAIL) return positive ?? negative;
     return negative ?? positive;
   }
 
-  #hitOf(query: Query, stored: StoredAnswer): Hit | undefined {
+  #toHit(query: Query, stored: StoredAnswer): Hit | undefined {
     const { serveStale } = this.#rules;
     const { entry } = stored;
-    const age = this.#ageOf(entry);
+    const age = this.#computeAge(entry);
     const left = entry.lifetime - age;
     if (left <= 0 && (serveStale === undefined || -left >= serveStale.duration / 1000)) return undefined;
     const cut = cutBody(entry.body, query.roomFor(this.#maxUdpSize), this.#pick());
-    return { ...stored, answer: answerOf(entry, cut), age, left };
+    return { ...stored, answer: toAnswer(entry, cut), age, left };
   }
 
   /** How a cut set of addresses is rotated, as `loadbalance` would if it saw all of them. */
@@ -231,13 +232,13 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   /** @returns the answer of the handlers behind, with the TTLs that it is cached with */
   async #fetch(query: Query, next: Next, isOurs = false): Promise<Fetched> {
     const answer = await next(withAuthenticData(query));
-    const whole = wholeOf(answer);
+    const whole = toWholeAnswer(answer);
     return whole === undefined ? { answer, isKept: false } : this.#keep(query, whole, isOurs);
   }
 
   #keep(query: Query, answer: WholeAnswer, isOurs: boolean): Fetched & { readonly answer: WholeAnswer } {
     const answerClass = classify(query, answer, Math.floor(this.#clock.now() / 1000));
-    const ttl = lifetimeOf(answer, answerClass, this.#rules, this.#heedsMinimum);
+    const ttl = computeLifetime(answer, answerClass, this.#rules, this.#heedsMinimum);
     const told = withTtl(this.#withoutEdns(answer), ttl);
     const presented = { ...told, authenticData: told.authenticData && wantsAuthenticData(query) };
     if (ttl <= 0 || !mayKeep(query, answer, answerClass)) return { answer: presented, isKept: false };
@@ -260,13 +261,13 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
 
   #put(query: Query, kind: CacheKind, answer: WholeAnswer, ttl: number): void {
     const key = query.questionKey;
-    const stored = this.#store.put(kind, key, answer, this.#lifetimeOf(ttl, this.#clock.monotonic()));
+    const stored = this.#store.put(kind, key, answer, this.#computeLifetime(ttl, this.#clock.monotonic()));
     if (stored === 'evicted') this.#counts.evicted(query.site, kind);
     this.#noteSite(query.site);
   }
 
   /** Readers give an answer at once, unless its popularity counts. @param now when it is stored */
-  #lifetimeOf(ttl: number, now: number) {
+  #computeLifetime(ttl: number, now: number) {
     return { ttl, readSeconds: this.#rules.prefetch === undefined ? ttl : 0, now };
   }
 
@@ -277,8 +278,8 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   }
 
   #showSizes(): void {
-    const success = this.#store.sizeOf('success');
-    const denial = this.#store.sizeOf('denial');
+    const success = this.#store.countEntries('success');
+    const denial = this.#store.countEntries('denial');
     for (const site of this.#sites.values()) this.#counts.show(site, { success, denial });
     this.#counts.showEvictions();
   }
@@ -294,7 +295,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     const isReadable = !answer.truncated && isReadAsStored(answer, entry.body.rotation !== undefined);
     if (prefetch === undefined) return this.#store.share(found, isReadable, entry.lifetime);
     const isPopular = this.#interest.of(entry).hits >= prefetch.amount;
-    const seconds = isPopular ? entry.lifetime - dueSecondsOf(prefetch, entry.lifetime) : 0;
+    const seconds = isPopular ? entry.lifetime - computeDueSeconds(prefetch, entry.lifetime) : 0;
     return this.#store.share(found, isReadable, seconds);
   }
 
@@ -358,7 +359,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
 
   patienceFor(): number | undefined {
     const { serveStale } = this.#rules;
-    return serveStale && patienceOf(serveStale);
+    return serveStale && toPatience(serveStale);
   }
 
   async refresh(query: Query, next: Next, { isOurs, isStale }: RefreshReason): Promise<Refreshed> {
@@ -366,7 +367,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     const asked = isOurs ? query.forOurselves() : query;
     if (!isStale) return { ...(await this.#fetch(asked, next, isOurs)), isFresh: true };
     const answer = await next(withAuthenticData(asked));
-    const whole = wholeOf(answer);
+    const whole = toWholeAnswer(answer);
     if (whole === undefined || whole.truncated) return { answer: undefined, isFresh: false };
     if (this.#prefersPositive) {
       const kept = this.#keep(asked, whole, isOurs);
@@ -398,7 +399,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     const wasRead = !isHidden && entry.used && entry.freshUntil > entry.stored;
     const hits = lastHit - known.lastHit > prefetch.duration && !wasRead ? 1 : known.hits + 1;
     this.#interest.note(entry, { ...known, hits, lastHit });
-    return hits >= prefetch.amount && left <= dueSecondsOf(prefetch, entry.lifetime);
+    return hits >= prefetch.amount && left <= computeDueSeconds(prefetch, entry.lifetime);
   }
 
   mayRefresh({ entry }: Hit): boolean {
@@ -414,18 +415,18 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   }
 
   /** Seconds. */
-  #ageOf({ storedAt }: CachedEntry): number {
+  #computeAge({ storedAt }: CachedEntry): number {
     return Math.floor((this.#clock.monotonic() - storedAt) / 1000);
   }
 }
 
 /** When a popular answer is refreshed: seconds before its end. */
-function dueSecondsOf({ percentage }: CachePrefetch, ttl: number): number {
+function computeDueSeconds({ percentage }: CachePrefetch, ttl: number): number {
   return Math.ceil((percentage / 100) * ttl);
 }
 
 /** An answer of any kind as it would be sent; undefined for failures that are not cached. */
-function wholeOf(answer: Answer): WholeAnswer | undefined {
+function toWholeAnswer(answer: Answer): WholeAnswer | undefined {
   switch (answer.kind) {
     case 'message':
       return answer;
@@ -437,7 +438,7 @@ function wholeOf(answer: Answer): WholeAnswer | undefined {
     case 'overloaded':
       return undefined;
     default: {
-      const { rcode = RCODE.NOERROR, authoritative = false, truncated = false, ...reply } = replyOf(answer);
+      const { rcode = RCODE.NOERROR, authoritative = false, truncated = false, ...reply } = toReply(answer);
       const { authenticData = false, answers = [], authorities = [], additionals = [] } = reply;
       return {
         kind: 'message',
@@ -454,7 +455,7 @@ function wholeOf(answer: Answer): WholeAnswer | undefined {
   }
 }
 
-function answerOf(entry: CachedEntry, { body, isCut }: CutBody): WholeAnswer {
+function toAnswer(entry: CachedEntry, { body, isCut }: CutBody): WholeAnswer {
   const { rcode, authenticData, answers, authorities, additionals } = replyFromBody(entry, body, 0);
   return {
     kind: 'message',

@@ -48,14 +48,20 @@ export class ForwardedReplies {
     reply.authenticData &&= trustsAd;
     const asked = { octets, start, questionEnd, question, hasOpt: false, udpSize: MAX_UDP_SIZE };
     const query = { ...asked, optionsStart: 0, optionsEnd: 0 };
-    const isWritten = this.#answer.write(query, reply, this.#formOf(caching), MAX_UDP_SIZE) > 0;
+    const isWritten = this.#answer.write(query, reply, this.#toAnswerForm(caching), MAX_UDP_SIZE) > 0;
     if (isWritten && this.#store(query, reply)) return;
     // Any new answer makes the older one invalid (RFC 8767 section 4).
-    this.#table.dropCached({ name: this.#nameOf(query), type, class: dnsClass, dnssecOk, checkingDisabled });
+    this.#table.dropCached({
+      name: this.#readName(query),
+      type,
+      class: dnsClass,
+      dnssecOk,
+      checkingDisabled,
+    });
   }
 
   /** Kept between calls, as it is the same for most replies. */
-  #formOf(caching: CachingRules): AnswerForm {
+  #toAnswerForm(caching: CachingRules): AnswerForm {
     if (this.#form?.caching !== caching) this.#form = { kind: 'own', caching };
     return this.#form;
   }
@@ -71,7 +77,7 @@ export class ForwardedReplies {
       offsets.push(ttlOffsets[index] ?? 0);
     return this.#table.cache(
       {
-        name: this.#nameOf(query),
+        name: this.#readName(query),
         type,
         class: dnsClass,
         dnssecOk,
@@ -95,7 +101,7 @@ export class ForwardedReplies {
     );
   }
 
-  #nameOf({ octets, start, questionEnd }: WaitingQuery): WireName {
+  #readName({ octets, start, questionEnd }: WaitingQuery): WireName {
     const length = questionEnd - HEADER_OCTETS - 4;
     for (let at = 0; at < length; at += 1)
       this.#name[at] = LOWER_CASE[octets[start + HEADER_OCTETS + at] ?? 0] ?? 0;

@@ -4,7 +4,7 @@
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { CachingRules } from '@portolan/kernel/forward/caching/caching-rules.ts';
 
-export type CacheRules = CoreDnsCacheRules | OwnRules;
+export type CacheRules = CoreDnsCacheRules | NativeRules;
 
 interface CommonRules {
   /** Undefined: expired answers are not served. */
@@ -38,7 +38,7 @@ export interface CoreDnsCacheRules extends CommonRules {
 }
 
 /** A question has one answer, whose records keep TTLs of their own. The size of the table is the bound. */
-export interface OwnRules extends CommonRules {
+export interface NativeRules extends CommonRules {
   readonly kind: 'own';
   /** Which replies are cached, and for how long. */
   readonly caching: CachingRules;
@@ -99,6 +99,6 @@ export const RFC_8767: CacheServeStale = {
 };
 
 /** Milliseconds that a client waits for a fresh answer while there is a stale one; undefined: as long as it takes. */
-export function patienceOf({ refresh, verifyTimeout }: CacheServeStale): number | undefined {
+export function toPatience({ refresh, verifyTimeout }: CacheServeStale): number | undefined {
   return refresh === 'immediate' ? 0 : verifyTimeout;
 }

@@ -5,7 +5,7 @@
  */
 import { decodeName } from '@portolan/dns/name-wire.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
-import { createOwnQuery } from '@portolan/kernel/chain/own-query.ts';
+import { createInternalQuery } from '@portolan/kernel/chain/internal-query.ts';
 import type { Query, QuerySite } from '@portolan/kernel/chain/query.ts';
 import { isWorthPrefetching } from '@portolan/kernel/forward/caching/expiry.ts';
 import type { QuestionKey } from '@portolan/kernel/forward/question-key.ts';
@@ -72,7 +72,7 @@ export class Prefetching {
 
   #prefetch(entry: CachedEntry): void {
     const { name, type, class: dnsClass } = entry;
-    const query = createOwnQuery(
+    const query = createInternalQuery(
       { name: decodeName(name), type, class: dnsClass },
       entry,
       this.#options.site?.(),

@@ -2,7 +2,7 @@ import { presentRecord } from '@portolan/dns/present.ts';
 import { CLASS } from '@portolan/dns/types.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
-import { wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import { expect, it } from 'vitest';
 import { createChaosHandler } from './chaos.ts';
 import { answerAsCoreDns } from './coredns-answers.ts';
@@ -21,7 +21,7 @@ async function ask(
   const handler = createChaosHandler(answerAsCoreDns(identity, dependencies));
   const answer = await handler.handle(makeQuery(name, type, dnsClass), () => passed);
   if (answer === passed || answer.kind === 'drop') return 'passed';
-  return wholeAnswerOf(answer).answers.map(presentRecord).join(' | ');
+  return toWholeAnswer(answer).answers.map(presentRecord).join(' | ');
 }
 
 it('tells version, host name and authors', async () => {

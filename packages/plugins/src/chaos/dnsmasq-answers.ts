@@ -44,7 +44,7 @@ export function answerAsDnsmasq(
   return {
     constants: identifies ? findConstants(options, identity) : new Map(),
     ttl,
-    counts: identifies && hasCounts ? countsOf(stats) : new Map(),
+    counts: identifies && hasCounts ? createCountRecords(stats) : new Map(),
     answersAny: true,
     authoritative: true,
     further: hasCounts ? 'notimp' : 'next',
@@ -67,7 +67,7 @@ function findConstants(
   return new Map(all.flatMap(([name, text, isKnown]) => (isKnown ? [[name, [toStrings([text])]]] : [])));
 }
 
-function countsOf(stats: () => ChaosStats): ReadonlyMap<string, () => ChaosRecords> {
+function createCountRecords(stats: () => ChaosStats): ReadonlyMap<string, () => ChaosRecords> {
   return new Map([...COUNTS].map(([name, write]) => [name, () => [toStrings(write(stats()))]]));
 }
 

@@ -12,7 +12,7 @@ import {
   record,
   SOA,
 } from '@portolan/kernel/chain/testing/queries.ts';
-import { EMPTY_ANSWER, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { EMPTY_ANSWER, toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import { describe, expect, it } from 'vitest';
 import { createDns64Handler, embedAddress } from './dns64.ts';
 import type { Dns64Options } from './options.ts';
@@ -51,7 +51,7 @@ async function ask({ options, client = OVER_IPV6, type = 'AAAA', first, second }
   const query = new Query(question, { header: QUERY_HEADER, question, edns: undefined }, client);
   const answer = await handler.handle(query, () => first);
   if (answer.kind === 'drop') throw new Error('no answer');
-  const shown = wholeAnswerOf(answer).answers.map(presentRecord);
+  const shown = toWholeAnswer(answer).answers.map(presentRecord);
   return { answer, shown, looked, query, metrics };
 }
 
@@ -76,7 +76,7 @@ describe('a question for AAAA', () => {
       ...EMPTY_ANSWER,
       authoritative: true,
       answers: [
-        ...wholeAnswerOf(alias('a.', 'b.') as never).answers,
+        ...toWholeAnswer(alias('a.', 'b.') as never).answers,
         record('b.', { kind: 'A', address: '192.0.2.2' }),
       ],
       authorities: [SOA],
@@ -85,7 +85,7 @@ describe('a question for AAAA', () => {
     const { shown, answer } = await ask({ first: NODATA, second });
     expect(shown).toEqual(['a. 30 IN CNAME b.', 'b. 20 IN AAAA 64:ff9b::c000:202']);
     expect(answer).toMatchObject({ authoritative: false, rcode: 0, authorities: [SOA] });
-    expect(wholeAnswerOf(answer as never).additionals.map(presentRecord)).toEqual(['c. 30 IN A 192.0.2.3']);
+    expect(toWholeAnswer(answer as never).additionals.map(presentRecord)).toEqual(['c. 30 IN A 192.0.2.3']);
   });
 
   it.each([

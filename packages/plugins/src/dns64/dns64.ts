@@ -9,7 +9,7 @@ import type { Answer, WholeAnswer } from '@portolan/kernel/chain/answer.ts';
 import type { Chain, Handler } from '@portolan/kernel/chain/handler.ts';
 import { CountFamily } from '@portolan/kernel/chain/handler-counts.ts';
 import { anyName, anyNameByFamily } from '@portolan/kernel/chain/match.ts';
-import { EMPTY_ANSWER, isResponse, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { EMPTY_ANSWER, isResponse, toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import type { Dns64Options } from './options.ts';
 
 /** Seconds: the maximum TTL without an SOA record in the denial (RFC 6147 section 5.1.7). */
@@ -59,7 +59,7 @@ export function createDns64Handler(options: Dns64Options, lookUp: Chain, metrics
 /** Whether an answer leaves room for addresses of IPv4: it has none of its own, and the name may exist. */
 function isTranslated(answer: Answer, { translatesAll }: Dns64Options): boolean {
   if (answer.kind === 'drop' || !isResponse(answer)) return false;
-  const { rcode, answers } = wholeAnswerOf(answer);
+  const { rcode, answers } = toWholeAnswer(answer);
   if (rcode === RCODE.NXDOMAIN && answers.length === 0) return false;
   return translatesAll || !answers.some(({ data }) => data.kind === 'AAAA');
 }
@@ -67,8 +67,8 @@ function isTranslated(answer: Answer, { translatesAll }: Dns64Options): boolean 
 /** @param denial the answer for AAAA @param found the answer for A */
 function translate(denial: Answer, found: Answer, options: Dns64Options): Answer {
   if (denial.kind === 'drop' || found.kind === 'drop') return { kind: 'drop' };
-  const { truncated, answers, authorities, additionals } = wholeAnswerOf(found);
-  const soa = wholeAnswerOf(denial).authorities.findLast(({ data }) => data.kind === 'SOA');
+  const { truncated, answers, authorities, additionals } = toWholeAnswer(found);
+  const soa = toWholeAnswer(denial).authorities.findLast(({ data }) => data.kind === 'SOA');
   const maxTtl = soa?.ttl ?? MAX_TTL;
   const whole: WholeAnswer = {
     ...EMPTY_ANSWER,

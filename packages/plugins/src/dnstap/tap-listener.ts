@@ -9,7 +9,7 @@ import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { findErrorCode, findMeaning } from '@portolan/kernel/base/system-errors.ts';
-import { Lasting } from '@portolan/kernel/contract/lasting.ts';
+import { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
 import type { TlsIdentity } from '@portolan/kernel/listen/secure/tls-identity.ts';
 import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
 import { TlsServer } from '@portolan/kernel/listen/secure/tls-server.ts';
@@ -30,17 +30,17 @@ export interface TapListenerDependencies {
 }
 
 /** The open listeners: those of a plan and of the next one share a socket. */
-const listeners = new Map<string, Lasting<DnstapListener>>();
+const listeners = new Map<string, RefCounted<DnstapListener>>();
 
 /** @returns the listener of these options; release it once */
 export function shareTapListener(
   options: TapListenerOptions,
   dependencies: TapListenerDependencies,
-): Lasting<DnstapListener> {
+): RefCounted<DnstapListener> {
   const key = JSON.stringify(options);
   const known = listeners.get(key);
   if (known !== undefined) return known.retain();
-  const made = new Lasting(new DnstapListener(options, dependencies), async (listener) => {
+  const made = new RefCounted(new DnstapListener(options, dependencies), async (listener) => {
     listeners.delete(key);
     await listener.stop();
   });
@@ -54,7 +54,7 @@ export class TapListenError extends Error {
 }
 
 /** @throws TapListenError */
-function identityOf(certificate: TlsOptions): TlsIdentity {
+function loadIdentity(certificate: TlsOptions): TlsIdentity {
   try {
     return readIdentity(certificate, (path) => readFileSync(path));
   } catch (error) {
@@ -105,7 +105,7 @@ export class DnstapListener {
   async #start(): Promise<void> {
     const { endpoint, listens } = this.#options;
     if (listens?.certificate !== undefined) {
-      const identity = identityOf(listens.certificate);
+      const identity = loadIdentity(listens.certificate);
       this.#tls = new TlsServer({ identity, protocols: [], clock: this.#dependencies.clock });
     }
     if (endpoint.kind === 'unix') await removeDeadSocket(endpoint.path);
@@ -113,7 +113,7 @@ export class DnstapListener {
       this.#server.once('error', (error) =>
         reject(
           new TapListenError(
-            `listen ${placeOf(endpoint)}: bind: ${findMeaning(findErrorCode(error)) ?? error.message}`,
+            `listen ${formatEndpoint(endpoint)}: bind: ${findMeaning(findErrorCode(error)) ?? error.message}`,
           ),
         ),
       );
@@ -179,7 +179,7 @@ export class DnstapListener {
     this.#ready.delete(socket);
     socket.destroy();
     this.#dependencies.log.warn(
-      `plugin/dnstap: Closed a collector at ${placeOf(this.#options.endpoint)}: ${reason}`,
+      `plugin/dnstap: Closed a collector at ${formatEndpoint(this.#options.endpoint)}: ${reason}`,
     );
   }
 }
@@ -197,6 +197,6 @@ async function removeDeadSocket(path: string): Promise<void> {
   if (isDead) await rm(path, { force: true });
 }
 
-function placeOf(endpoint: TapEndpoint): string {
+function formatEndpoint(endpoint: TapEndpoint): string {
   return endpoint.kind === 'unix' ? `unix ${endpoint.path}` : `tcp ${endpoint.host}:${endpoint.port}`;
 }

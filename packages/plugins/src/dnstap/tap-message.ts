@@ -55,8 +55,8 @@ export function encodeFrame({ identity, version, extra, message }: TapFrame): Ui
 }
 
 function encodeMessage({ type, transport, asker, answerer, asked, answered, query, response }: TapMessage) {
-  const from = octetsOf(asker);
-  const to = octetsOf(answerer);
+  const from = toAddressOctets(asker);
+  const to = toAddressOctets(answerer);
   const family = (to ?? from)?.length === 4 ? FAMILY.ipv4 : FAMILY.ipv6;
   const fields = new FieldWriter();
   fields.number(1, type);
@@ -75,7 +75,7 @@ function encodeMessage({ type, transport, asker, answerer, asked, answered, quer
 
 const MAPPED = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/;
 
-function octetsOf(socket: TapSocket | undefined): Uint8Array | undefined {
+function toAddressOctets(socket: TapSocket | undefined): Uint8Array | undefined {
   return socket && parseAddress(socket.address.replace(/%.*$/, '').replace(MAPPED, ''));
 }
 

@@ -72,11 +72,11 @@ export class Erratic implements Plugin {
     const truncated = truncate > 0 && (number & truncate) === 0;
     switch (type) {
       case TYPE.A:
-        return answered(Array(isLarge ? LARGE_COUNT : 1).fill(recordOf(name, ADDRESS)), truncated);
+        return answered(Array(isLarge ? LARGE_COUNT : 1).fill(makeRecord(name, ADDRESS)), truncated);
       case TYPE.AAAA:
-        return answered([recordOf(name, ADDRESS_6)], truncated);
+        return answered([makeRecord(name, ADDRESS_6)], truncated);
       case TYPE.AXFR:
-        return transferOf(name, truncated);
+        return makeTransfer(name, truncated);
       default:
         return { kind: 'servfail' };
     }
@@ -94,18 +94,18 @@ function isHit(number: number, amount: number): boolean {
 }
 
 /** A small zone; if truncated, without its last record. CoreDNS sends none if it cannot make the names, or for the root. */
-function transferOf(zone: AbsoluteName, isCut: boolean): Answer {
+function makeTransfer(zone: AbsoluteName, isCut: boolean): Answer {
   if (zone === ROOT) return { kind: 'drop' };
   try {
     const a = joinName('a', zone);
     const b = joinName('b', zone);
-    const soa = recordOf(zone, SOA);
+    const soa = makeRecord(zone, SOA);
     const records = [
       soa,
-      recordOf(zone, { kind: 'NS', target: b }),
-      recordOf(zone, { kind: 'NS', target: a }),
-      recordOf(a, { kind: 'AAAA', address: '2001:bd8::53' }),
-      recordOf(b, { kind: 'AAAA', address: '2001:500::54' }),
+      makeRecord(zone, { kind: 'NS', target: b }),
+      makeRecord(zone, { kind: 'NS', target: a }),
+      makeRecord(a, { kind: 'AAAA', address: '2001:bd8::53' }),
+      makeRecord(b, { kind: 'AAAA', address: '2001:500::54' }),
     ];
     return answered(isCut ? records : [...records, soa], false);
   } catch (error) {
@@ -114,7 +114,7 @@ function transferOf(zone: AbsoluteName, isCut: boolean): Answer {
   }
 }
 
-function recordOf(name: AbsoluteName, data: RecordData): ResourceRecord {
+function makeRecord(name: AbsoluteName, data: RecordData): ResourceRecord {
   return { name, class: CLASS.IN, ttl: 0, data };
 }
 

@@ -15,7 +15,7 @@ import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { replyOf } from '@portolan/kernel/chain/response.ts';
+import { toReply } from '@portolan/kernel/chain/response.ts';
 import type { QueryLines } from '@portolan/kernel/contract/services.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { ErrorConsolidation, ErrorsOptions } from './options.ts';
@@ -73,14 +73,14 @@ export class ErrorsHandler {
     const isLogged = count?.add() ?? this.#limit?.take() ?? true;
     if (!isLogged) return;
     this.#queryLog.error(
-      `plugin/errors: ${codeOf(answer)} ${presentNameAsGo(toKey(name))} ${typeName(type)}: ${reason}`,
+      `plugin/errors: ${toRcode(answer)} ${presentNameAsGo(toKey(name))} ${typeName(type)}: ${reason}`,
     );
   }
 }
 
 /** The response code that the handler behind left to the server; 0 if it made a response. */
-function codeOf(answer: Answer): number {
-  return answer.kind === 'drop' || answer.kind === 'message' ? 0 : (replyOf(answer).rcode ?? 0);
+function toRcode(answer: Answer): number {
+  return answer.kind === 'drop' || answer.kind === 'message' ? 0 : (toReply(answer).rcode ?? 0);
 }
 
 class ConsolidatedCount {

@@ -104,7 +104,7 @@ const SHA1 = 1;
 const MAX_ITERATIONS = 150;
 
 /** @returns undefined if a record has another algorithm, a flag, or too many iterations */
-export function parametersOf({ data }: ResourceRecord): HashParameters | undefined {
+export function readHashParameters({ data }: ResourceRecord): HashParameters | undefined {
   if (data.kind !== 'unknown') return undefined;
   const [algorithm, flags, high = 0, low = 0, length = 0] = data.bytes;
   const iterations = high * 256 + low;

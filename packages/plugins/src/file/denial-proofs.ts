@@ -2,13 +2,13 @@
  * The records that show a validator why an answer has no records of a name, or why a wildcard made them (RFC 4035 section 3.1.3,
  * RFC 5155 section 7.2).
  */
-import { isWithin, joinName, parentOf, toKey } from '@portolan/dns/name.ts';
+import { isWithin, joinName, toKey, toParent } from '@portolan/dns/name.ts';
 import { type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import {
   type DenialChain,
   Nsec3Chain,
   NsecChain,
-  parametersOf,
+  readHashParameters,
   TYPE_NSEC,
   TYPE_NSEC3PARAM,
 } from './denial-chains.ts';
@@ -45,7 +45,7 @@ export class DenialProofs {
       const names = [...zone].filter((each) => each.records(TYPE_NSEC).length > 0);
       return new DenialProofs(zone, new NsecChain(names));
     }
-    const [parameters] = apex.records(TYPE_NSEC3PARAM).flatMap((record) => parametersOf(record) ?? []);
+    const [parameters] = apex.records(TYPE_NSEC3PARAM).flatMap((record) => readHashParameters(record) ?? []);
     return parameters && new DenialProofs(zone, new Nsec3Chain(hashed, parameters));
   }
 
@@ -57,7 +57,7 @@ export class DenialProofs {
   of(name: NameKey, type: number): readonly ResourceRecord[] {
     const found = this.#zone.find(name);
     if (found !== undefined) return this.#records(hasAnswer(found, type) ? [] : this.#ofNoData(name));
-    const encloser = this.#encloserOf(name);
+    const encloser = this.#findClosestEncloser(name);
     if (encloser === undefined) return [];
     const wildcard = toKey(joinName('*', encloser.name));
     const made = this.#zone.find(wildcard);
@@ -77,7 +77,7 @@ export class DenialProofs {
     if (matching !== undefined) return [matching];
     // Without NSEC3 it exists only because of names below it. With it, it is in a span that opts out (RFC 5155 section 6).
     if (!this.#chain.provesEncloser) return [this.#chain.covering(name)];
-    const encloser = this.#provable({ name: parentOf(name) ?? name, nextCloser: name });
+    const encloser = this.#provable({ name: toParent(name) ?? name, nextCloser: name });
     return [this.#chain.matching(encloser.name), this.#chain.covering(encloser.nextCloser)];
   }
 
@@ -92,14 +92,14 @@ export class DenialProofs {
     let { name, nextCloser } = encloser;
     while (this.#chain.matching(name) === undefined && name !== this.#zone.origin) {
       nextCloser = name;
-      name = parentOf(name) ?? this.#zone.origin;
+      name = toParent(name) ?? this.#zone.origin;
     }
     return { name, nextCloser };
   }
 
-  #encloserOf(missing: NameKey): Encloser | undefined {
+  #findClosestEncloser(missing: NameKey): Encloser | undefined {
     let nextCloser = missing;
-    for (let name = parentOf(missing); name !== undefined; name = parentOf(name)) {
+    for (let name = toParent(missing); name !== undefined; name = toParent(name)) {
       if (!isWithin(name, this.#zone.origin)) return undefined;
       if (this.#zone.find(name) !== undefined) return { name, nextCloser };
       nextCloser = name;

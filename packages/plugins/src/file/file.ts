@@ -1,10 +1,10 @@
 /**
  * Answers from zone files, and follows their changes.
  */
-import { parentOf } from '@portolan/dns/name.ts';
+import { toParent } from '@portolan/dns/name.ts';
 import { type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
@@ -44,7 +44,7 @@ export class File implements TransferSource {
   readonly handler: Handler;
   readonly #dependencies: FileDependencies;
   readonly #notifies: NotifyLog;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   readonly #zones: ReadonlyMap<NameKey, ZoneInFile>;
   readonly #fallthrough: ReadonlySet<NameKey>;
   readonly #rules: ZoneAnswerRules;
@@ -54,7 +54,7 @@ export class File implements TransferSource {
     this.#dependencies = dependencies;
     this.#rules = findZoneAnswerRules(dependencies.restored);
     const { clock, log } = dependencies;
-    this.#fence = new ItemFence({ source: 'zone-file', clock, log });
+    this.#fence = new ItemGuard({ source: 'zone-file', clock, log });
     this.#notifies = new NotifyLog(log, clock);
     this.#zones = new Map(
       zones.map((plan) => [plan.origin, { plan, names: undefined, modified: 0, timer: undefined }]),
@@ -135,7 +135,7 @@ export class File implements TransferSource {
   }
 
   async #handle(query: Query, next: Next): Promise<Answer> {
-    const zone = this.#zoneOf(query.key);
+    const zone = this.#findZone(query.key);
     if (zone === undefined) return refuseIfLast(await next(query), 'file');
     if (query.header.opcode === OPCODE.NOTIFY) return dropNotify(query, zone.plan.origin, this.#notifies);
     const { type } = query.question;
@@ -150,8 +150,8 @@ export class File implements TransferSource {
     return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : presentZoneAnswer(answer);
   }
 
-  #zoneOf(name: NameKey): ZoneInFile | undefined {
-    for (let at: NameKey | undefined = name; at !== undefined; at = parentOf(at)) {
+  #findZone(name: NameKey): ZoneInFile | undefined {
+    for (let at: NameKey | undefined = name; at !== undefined; at = toParent(at)) {
       const zone = this.#zones.get(at);
       if (zone !== undefined) return zone;
     }

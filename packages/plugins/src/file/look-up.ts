@@ -4,7 +4,7 @@
  *
  * Aliases are followed inside the zone; for names elsewhere the whole server is asked.
  */
-import { isWithin, joinName, parentOf, ROOT, splitLabels, toKey, tryParseName } from '@portolan/dns/name.ts';
+import { isWithin, joinName, ROOT, splitLabels, toKey, toParent, tryParseName } from '@portolan/dns/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -82,7 +82,7 @@ export class FileLookUp {
     if (this.#zone.soa === undefined) return SERVFAIL;
     if (key === this.#zone.origin && type === TYPE.NS) {
       const nameservers = this.#nameservers();
-      return this.#positive(nameservers, [], this.#addressesOf(nameservers));
+      return this.#positive(nameservers, [], this.#findNameServerAddresses(nameservers));
     }
     const above = await this.#passCuts(key);
     if (above !== undefined) return above;
@@ -110,7 +110,7 @@ export class FileLookUp {
   /** From the apex on. */
   #namesDownTo(key: NameKey): readonly NameKey[] {
     const names: NameKey[] = [];
-    for (let at: NameKey | undefined = key; at !== undefined; at = parentOf(at)) {
+    for (let at: NameKey | undefined = key; at !== undefined; at = toParent(at)) {
       names.unshift(at);
       if (at === this.#zone.origin) break;
     }
@@ -123,20 +123,20 @@ export class FileLookUp {
     return {
       result: 'delegation',
       answers: [],
-      authorities: [...nameservers, ...this.#securityOf(at)],
-      additionals: this.#addressesOf(nameservers),
+      authorities: [...nameservers, ...this.#findDelegationSecurity(at)],
+      additionals: this.#findNameServerAddresses(nameservers),
     };
   }
 
   /** The DS records of a delegation, or the proof that there are none. */
-  #securityOf(at: ZoneName): readonly ResourceRecord[] {
+  #findDelegationSecurity(at: ZoneName): readonly ResourceRecord[] {
     if (!this.#isSigned) return [];
     const signers = at.signed(TYPE_DS, true);
     return signers.length > 0 ? signers : (this.#zone.denial?.ofDelegation(at.name) ?? []);
   }
 
   /** What shows that a name has no records of the type, or only those of a wildcard. */
-  #proofOf(name: NameKey): readonly ResourceRecord[] {
+  #findDenialProof(name: NameKey): readonly ResourceRecord[] {
     if (!this.#isSigned || !isWithin(name, this.#zone.origin)) return [];
     return this.#zone.denial?.of(name, this.#question.type) ?? [];
   }
@@ -169,7 +169,7 @@ export class FileLookUp {
     const own = (records: readonly ResourceRecord[]) =>
       owner === undefined ? records : records.map((record) => ({ ...record, name: toKey(owner) }));
     const aliases = type === TYPE.CNAME ? [] : (at?.signed(TYPE.CNAME, this.#isSigned) ?? []);
-    const expansion = owner === undefined ? [] : this.#proofOf(toKey(owner));
+    const expansion = owner === undefined ? [] : this.#findDenialProof(toKey(owner));
     if (aliases.length > 0) {
       const followed = await this.#follow(own(aliases));
       return { ...followed, authorities: joinRecords(followed.authorities, expansion) };
@@ -181,7 +181,11 @@ export class FileLookUp {
       return { ...this.#positive(own(this.#cut(records, maxRecords)), []), isCut: true };
     if (type === TYPE.SOA && at?.name === this.#zone.origin)
       return this.#positive(own(records), this.#nameservers());
-    return this.#positive(own(records), [...this.#nameservers(), ...expansion], this.#targetsOf(records));
+    return this.#positive(
+      own(records),
+      [...this.#nameservers(), ...expansion],
+      this.#findAdditionalRecords(records),
+    );
   }
 
   /** @param aliases a CNAME, and perhaps its signatures */
@@ -189,7 +193,7 @@ export class FileLookUp {
     const { type } = this.#question;
     const answers = [...aliases];
     const passed = new Set([toKey(this.#question.name)]);
-    let target = targetOf(aliases);
+    let target = findAliasTarget(aliases);
     for (let step = 0; target !== undefined && step <= this.#rules.maxAliases; step += 1) {
       const key = toKey(target);
       if (this.#rules.endsCircles && passed.has(key)) return this.#positive(answers, []);
@@ -202,13 +206,13 @@ export class FileLookUp {
       const further = at.signed(TYPE.CNAME, this.#isSigned);
       const last = further.length > 0 ? further : at.signed(type, this.#isSigned);
       answers.push(...last);
-      const proof = last.length === 0 ? this.#proofOf(key) : [];
+      const proof = last.length === 0 ? this.#findDenialProof(key) : [];
       // The last name has no such records (RFC 2308 section 2.2). Questions for ANY get the alias only, which denies nothing.
       if (proof.length > 0 || (last.length === 0 && this.#rules.deniesBehindAliases && type !== TYPE.ANY))
         return this.#positive(answers, [...this.#soa(), ...proof]);
-      target = targetOf(further);
+      target = findAliasTarget(further);
     }
-    return this.#positive(answers, this.#serversFor(answers), this.#targetsOf(answers));
+    return this.#positive(answers, this.#serversFor(answers), this.#findAdditionalRecords(answers));
   }
 
   #cutAbove(key: NameKey): FileAnswer | undefined {
@@ -236,9 +240,9 @@ export class FileLookUp {
     const denial = this.#rules.trustsOtherZones ? theirs.filter(({ data }) => data.kind === 'SOA') : [];
     const authorities = [
       ...(denial.length > 0 ? denial : isNegative ? this.#soa() : this.#serversFor(all)),
-      ...this.#proofOf(toKey(target)),
+      ...this.#findDenialProof(toKey(target)),
     ];
-    return { result, answers: all, authorities, additionals: this.#targetsOf(all), isCut };
+    return { result, answers: all, authorities, additionals: this.#findAdditionalRecords(all), isCut };
   }
 
   /** The name servers of the zone, if the last name of an answer is in it: they say nothing of names elsewhere. */
@@ -255,7 +259,7 @@ export class FileLookUp {
 
   /** The wildcard right below the closest encloser (RFC 4592 section 3.3.1). */
   #findWildcard(key: NameKey): ZoneName | undefined {
-    for (let name = parentOf(key); name !== undefined; name = parentOf(name)) {
+    for (let name = toParent(key); name !== undefined; name = toParent(name)) {
       if (this.#zone.find(name) !== undefined) return this.#zone.find(toKey(joinName('*', name)));
       if (name === this.#zone.origin) return undefined;
     }
@@ -274,7 +278,7 @@ export class FileLookUp {
     const { denial } = this.#zone;
     // A zone that is signed only here and there: what its file has.
     const partial = denial === undefined && this.#isSigned ? (at?.signed(TYPE_NSEC, true) ?? []) : [];
-    const authorities = [...this.#soa(), ...partial, ...this.#proofOf(toKey(this.#question.name))];
+    const authorities = [...this.#soa(), ...partial, ...this.#findDenialProof(toKey(this.#question.name))];
     return { result, answers: [], authorities, additionals: [] };
   }
 
@@ -294,16 +298,16 @@ export class FileLookUp {
     return this.#zone.apex.signed(TYPE.NS, this.#isSigned);
   }
 
-  #addressesOf(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
+  #findNameServerAddresses(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
     return this.#addresses(records.flatMap(({ data }) => (data.kind === 'NS' ? [data.target] : [])));
   }
 
   /** The addresses that the zone has of the names in an answer (RFC 1035 section 3.3, RFC 2782, RFC 9460). */
-  #targetsOf(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
+  #findAdditionalRecords(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
     if (!records.some(({ data }) => targetFor(data) !== undefined)) return [];
     const find = () => {
       const addresses = this.#addresses(records.flatMap((record) => this.#targetFor(record)));
-      return [...addresses, ...records.flatMap(({ data }) => this.#bindingsOf(data))];
+      return [...addresses, ...records.flatMap(({ data }) => this.#findAliasedBindings(data))];
     };
     // Signatures come with the addresses.
     return this.#isSigned ? find() : this.#zone.onceFor(records, find);
@@ -317,7 +321,7 @@ export class FileLookUp {
   }
 
   /** The records that the alias of a service binding leads to (RFC 9460 section 4.1). */
-  #bindingsOf(data: RecordData): readonly ResourceRecord[] {
+  #findAliasedBindings(data: RecordData): readonly ResourceRecord[] {
     if ((data.kind !== 'SVCB' && data.kind !== 'HTTPS') || isServiceMode(data)) return [];
     if (!this.#rules.followsBindings) return [];
     return this.#zone.find(toKey(data.target))?.signed(TYPE[data.kind], this.#isSigned) ?? [];
@@ -355,7 +359,7 @@ function keyOfAlias({ name, data }: ResourceRecord): string | undefined {
   return data.kind === 'CNAME' || data.kind === 'DNAME' ? `${data.kind} ${toKey(name)}` : undefined;
 }
 
-function targetOf(aliases: readonly ResourceRecord[]): AbsoluteName | undefined {
+function findAliasTarget(aliases: readonly ResourceRecord[]): AbsoluteName | undefined {
   const [first] = aliases;
   return first?.data.kind === 'CNAME' ? first.data.target : undefined;
 }

@@ -5,7 +5,7 @@ import { type NameKey, type Question, RCODE, TYPE } from '@portolan/dns/types.ts
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Chain } from '@portolan/kernel/chain/handler.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { replyOf } from '@portolan/kernel/chain/response.ts';
+import { toReply } from '@portolan/kernel/chain/response.ts';
 import { EMPTY_ANSWER } from '@portolan/kernel/chain/whole-answer.ts';
 import { type ElsewhereAnswer, type FileAnswer, FileLookUp, type FileResult } from './look-up.ts';
 import type { NotifyLog } from './notify-log.ts';
@@ -62,15 +62,15 @@ function endOfAliases({ endsCircles }: ZoneAnswerRules) {
 async function elsewhere(query: Query, question: Question, chain: Chain): Promise<ElsewhereAnswer> {
   const answer = await chain(query.about(question));
   if (answer.kind === 'drop') return NOTHING_ELSEWHERE;
-  const { rcode = RCODE.NOERROR, answers = [], authorities = [], truncated: isCut = false } = replyOf(answer);
+  const { rcode = RCODE.NOERROR, answers = [], authorities = [], truncated: isCut = false } = toReply(answer);
   // Records that were left out are not missing.
   const isEmpty = answers.length === 0 && !isCut;
-  return { result: resultOf(rcode, isEmpty), answers, authorities, isCut };
+  return { result: toFileResult(rcode, isEmpty), answers, authorities, isCut };
 }
 
 const NOTHING_ELSEWHERE = { result: 'success', answers: [], authorities: [] } as const;
 
-function resultOf(rcode: number, isEmpty: boolean): FileResult {
+function toFileResult(rcode: number, isEmpty: boolean): FileResult {
   if (rcode === RCODE.NXDOMAIN) return 'nxdomain';
   if (rcode === RCODE.YXDOMAIN) return 'yxdomain';
   if (rcode === RCODE.SERVFAIL) return 'servfail';

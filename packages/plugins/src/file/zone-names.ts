@@ -1,7 +1,7 @@
 /**
  * The names of a zone file, and their records.
  */
-import { parentOf, splitLabels, toKey } from '@portolan/dns/name.ts';
+import { splitLabels, toKey, toParent } from '@portolan/dns/name.ts';
 import { typeOfData } from '@portolan/dns/record-data.ts';
 import { type NameKey, type RecordData, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { TYPE_NSEC3 } from './denial-chains.ts';
@@ -50,7 +50,8 @@ export class ZoneNames {
     // Of several SOA records the last one counts.
     const soa = records.findLast(({ name, data }) => data.kind === 'SOA' && toKey(name) === origin);
     for (const record of records)
-      if (record.data.kind !== 'SOA' || record === soa) this.#placeOf(record)?.add(lowerNames(record));
+      if (record.data.kind !== 'SOA' || record === soa)
+        this.#getOrCreateName(record)?.add(lowerNames(record));
     this.hashed = this.#hashed;
     this.denial = DenialProofs.of(this);
   }
@@ -59,10 +60,10 @@ export class ZoneNames {
     return this.#names.values();
   }
 
-  #placeOf(record: ResourceRecord): ZoneName | undefined {
+  #getOrCreateName(record: ResourceRecord): ZoneName | undefined {
     const name = toKey(record.name);
     const isHashed = typeOfData(record.data) === TYPE_NSEC3 || coveredType(record) === TYPE_NSEC3;
-    if (!isHashed || parentOf(name) !== this.origin) return this.#at(name);
+    if (!isHashed || toParent(name) !== this.origin) return this.#at(name);
     const [hash = ''] = splitLabels(name);
     const at = this.#hashed.get(hash) ?? new ZoneName(name);
     this.#hashed.set(hash, at);
@@ -106,7 +107,7 @@ export class ZoneNames {
     let at: NameKey | undefined = name;
     while (at !== undefined && !this.#names.has(at)) {
       missing.push(at);
-      at = parentOf(at);
+      at = toParent(at);
     }
     if (at === undefined) return undefined;
     for (const each of missing) this.#names.set(each, new ZoneName(each));

@@ -1,7 +1,7 @@
 /**
  * The names that two lists of forwarding rules may send to different servers.
  */
-import { parentOf, ROOT } from '@portolan/dns/name.ts';
+import { ROOT, toParent } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { ForwardRule, ForwardTarget, RuleMatch } from '@portolan/kernel/forward/forward-plan.ts';
 import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
@@ -19,13 +19,15 @@ export function listChangedDomains(
   const changed = [...new Set([...old.keys(), ...now.keys()])].filter(
     (match) => old.get(match)?.target !== now.get(match)?.target,
   );
-  const domains = new Set(changed.map((match) => coverOf((old.get(match) ?? now.get(match))?.match)));
+  const domains = new Set(
+    changed.map((match) => toCoveringDomain((old.get(match) ?? now.get(match))?.match)),
+  );
   const widest = [...domains].filter((domain) => !isBelowAny(domain, domains));
   return widest.length > MAX_DOMAINS ? [ROOT] : widest;
 }
 
 function isBelowAny(domain: NameKey, domains: ReadonlySet<NameKey>): boolean {
-  for (let at = parentOf(domain); at !== undefined; at = parentOf(at)) if (domains.has(at)) return true;
+  for (let at = toParent(domain); at !== undefined; at = toParent(at)) if (domains.has(at)) return true;
   return false;
 }
 
@@ -38,18 +40,18 @@ interface Rule {
 function targetsByMatch(rules: readonly ForwardRule[]): ReadonlyMap<string, Rule> {
   const targets = new Map<string, Rule>();
   for (const { names, target } of rules) {
-    for (const match of names) targets.set(JSON.stringify(match), { match, target: textOf(target) });
+    for (const match of names) targets.set(JSON.stringify(match), { match, target: formatTarget(target) });
   }
   return targets;
 }
 
-function textOf(target: ForwardTarget): string {
+function formatTarget(target: ForwardTarget): string {
   if (target.kind !== 'servers') return target.kind;
   return target.servers
     .map(({ address, queriesPerSecond }) => `${formatUpstream(address)} ${queriesPerSecond}`)
     .join();
 }
 
-function coverOf(match: RuleMatch | undefined): NameKey {
+function toCoveringDomain(match: RuleMatch | undefined): NameKey {
   return match?.kind === 'domain' ? match.name : ROOT;
 }

@@ -1,7 +1,7 @@
 /**
  * A transport that counts the main thread's queries to a server, and its replies.
  */
-import { wholeRcodeOf } from '@portolan/dns/edns.ts';
+import { toFullRcode } from '@portolan/dns/edns.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type {
   Exchange,
@@ -51,7 +51,7 @@ export class CountedTransport implements Transport {
     this.#lastAsked = askedAt;
     return this.#transport.ask(query, {
       replied(reply, octets) {
-        counts.replied(server, wholeRcodeOf(reply), clock.monotonic() - askedAt);
+        counts.replied(server, toFullRcode(reply), clock.monotonic() - askedAt);
         events.replied(reply, octets);
       },
       heard: () => events.heard(),

@@ -60,7 +60,7 @@ export function compileDirective(directive: ForwardDirective): ForwardRoute {
     except: directive.except,
     nextRcodes: directive.nextRcodes,
     nextOnNoData: directive.nextOnNoData,
-    plan: planOf(directive, coreDns),
+    plan: toForwardPlan(directive, coreDns),
     sources: {
       upstreams: directive.upstreams,
       forceTcp: directive.forceTcp,
@@ -73,7 +73,7 @@ export function compileDirective(directive: ForwardDirective): ForwardRoute {
   };
 }
 
-function planOf(directive: ForwardDirective, coreDns: ServerSources['coreDns']): ForwardPlan {
+function toForwardPlan(directive: ForwardDirective, coreDns: ServerSources['coreDns']): ForwardPlan {
   const { expire, maxAge, maxIdleConnections } = directive;
   const { attempts, limits } = coreDns;
   return {

@@ -4,7 +4,7 @@ import { composeChain } from '@portolan/kernel/chain/handler.ts';
 import {
   addresses,
   denial,
-  handlerOf,
+  makeHandler,
   makeQuery,
   record,
   told,
@@ -50,7 +50,7 @@ describe('hidden types', () => {
 describe('the handler that hides', () => {
   const ask = async (type: string, answers: (type: number) => Answer): Promise<Answer> => {
     const hider = createTypeFilter(new Set<number>([TYPE.AAAA]), () => true);
-    return composeChain([hider, handlerOf(({ question }) => answers(question.type))])(
+    return composeChain([hider, makeHandler(({ question }) => answers(question.type))])(
       makeQuery('a.example.', type),
     );
   };

@@ -55,7 +55,7 @@ export function countForwarding(metrics: MetricRegistry): ForwardMetrics {
   );
   const of = (to: string) => ({ proxy_name: 'forward', to });
   const servers = new Map<string, CollectedCounts>();
-  const countsOf = (to: string): CollectedCounts => {
+  const getOrCreateCounts = (to: string): CollectedCounts => {
     const known = servers.get(to);
     if (known !== undefined) return known;
     const added = new CollectedCounts((rcode) => duration.series({ ...of(to), rcode: rcodeName(rcode) }));
@@ -71,8 +71,8 @@ export function countForwarding(metrics: MetricRegistry): ForwardMetrics {
   };
   const endCollecting = metrics.collectBy(flush);
   return {
-    asked: (to, proto, isNew) => countsOf(to).asked(proto, isNew),
-    replied: (to, rcode, milliseconds) => countsOf(to).replied(rcode, milliseconds),
+    asked: (to, proto, isNew) => getOrCreateCounts(to).asked(proto, isNew),
+    replied: (to, rcode, milliseconds) => getOrCreateCounts(to).replied(rcode, milliseconds),
     checkFailed: (to) => failures.inc(of(to)),
     allDown: () => broken.inc(),
     rejected: () => rejects.inc(),
@@ -85,12 +85,12 @@ export function countForwarding(metrics: MetricRegistry): ForwardMetrics {
 
 /** Counts of one server until metrics are shown: it would be too slow to look up labels for each query. */
 class CollectedCounts {
-  readonly #observerOf: (rcode: number) => (seconds: number) => void;
+  readonly #createObserver: (rcode: number) => (seconds: number) => void;
   readonly #observers = new Map<number, (seconds: number) => void>();
   #connections = noConnections();
 
-  constructor(observerOf: (rcode: number) => (seconds: number) => void) {
-    this.#observerOf = observerOf;
+  constructor(createObserver: (rcode: number) => (seconds: number) => void) {
+    this.#createObserver = createObserver;
   }
 
   asked(protocol: 'udp' | 'tcp', isNew: boolean): void {
@@ -98,7 +98,7 @@ class CollectedCounts {
   }
 
   replied(rcode: number, milliseconds: number): void {
-    const observe = this.#observers.get(rcode) ?? this.#observerOf(rcode);
+    const observe = this.#observers.get(rcode) ?? this.#createObserver(rcode);
     this.#observers.set(rcode, observe);
     observe(milliseconds / 1000);
   }

@@ -80,7 +80,7 @@ export function openServer(
     new CountedTransport(transport, { server, protocol, expire, counts, clock });
   // A query counts once, though it may go over both protocols.
   const countsWhole = address.transport === 'tcp' && plan.fallsBackToUdp === true;
-  const opened = connectBySockets({ ...address, serverName: serverNameOf(place, sources) }, ...terms, {
+  const opened = connectBySockets({ ...address, serverName: chooseServerName(place, sources) }, ...terms, {
     wrap: (transport, protocol) =>
       countsWhole ? show(transport, protocol) : count(show(transport, protocol), protocol),
     onSwitch(protocol) {
@@ -94,7 +94,7 @@ export function openServer(
 }
 
 /** Logs and metrics do not show it, because it need not be a part of the address. */
-function serverNameOf(
+function chooseServerName(
   { serverName, host }: UpstreamPlace,
   sources: ServerSources | undefined,
 ): string | undefined {

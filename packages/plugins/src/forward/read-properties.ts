@@ -10,7 +10,7 @@ import {
   parseUnsigned,
   splitAddress,
 } from '@portolan/corefile/directive/go-values.ts';
-import { exactRcodeOf } from '@portolan/corefile/directive/type-names.ts';
+import { parseExactRcode } from '@portolan/corefile/directive/type-names.ts';
 import { parseZone, parseZones } from '@portolan/corefile/keys/zone-name.ts';
 import { ROOT } from '@portolan/dns/name.ts';
 import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
@@ -167,7 +167,7 @@ function readTls(
   const [certificate, key] = paths.length >= 2 ? paths : [];
   const authorities = paths.length === 1 ? paths[0] : paths[2];
   for (const path of [certificate, key])
-    if (path !== undefined && context.files.kindOf(path) !== 'file')
+    if (path !== undefined && context.files.findKind(path) !== 'file')
       throw cursor.bareError(
         `could not load TLS cert: open ${path}: no such file or directory`,
         'Name files that this process can read.',
@@ -237,7 +237,7 @@ function readRcodes(cursor: DirectiveCursor): readonly number[] {
   const remedy = 'Name response codes, as in SERVFAIL or NXDOMAIN.';
   if (words.length === 0) throw cursor.argumentError(remedy);
   return words.map((word) => {
-    const rcode = exactRcodeOf(word.toUpperCase());
+    const rcode = parseExactRcode(word.toUpperCase());
     if (rcode === undefined) throw cursor.bareError(`${word} is not a valid rcode`, remedy);
     return rcode;
   });

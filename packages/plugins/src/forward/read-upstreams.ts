@@ -50,7 +50,7 @@ function readUpstream(
   if (isAddress(host))
     return [readAddress(word, host, split.kind === 'good' ? split.value.port : '', zone, cursor)];
   const path = splitScheme(word).rest;
-  if (context.files.kindOf(path) === 'file')
+  if (context.files.findKind(path) === 'file')
     return hasNameservers(path, context) ? [{ kind: 'file', path }] : [];
   return [readName(word, scheme, host, split.kind === 'good' ? split.value.port : '', zone, cursor)];
 }

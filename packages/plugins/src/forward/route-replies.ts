@@ -10,8 +10,8 @@ import type { ForwardMetrics } from './forward-metrics.ts';
 import type { RouteServers } from './route-servers.ts';
 
 export interface RouteReplies {
-  questionOf(query: Query): ForwardQuestion;
-  answerOf(query: Query, question: ForwardQuestion, reply: ForwardReply): Answer | Promise<Answer>;
+  toForwardQuestion(query: Query): ForwardQuestion;
+  toAnswer(query: Query, question: ForwardQuestion, reply: ForwardReply): Answer | Promise<Answer>;
   /** The answer of a look. @param found why no server would be asked; undefined: one would */
   answerLook(found: ForwardFailure | undefined): Answer;
   /** How readers take part. */

@@ -8,12 +8,12 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import type { OpenQuestion } from '@portolan/kernel/chain/dry-run.ts';
 import type { ReplyChanges } from '@portolan/kernel/chain/handler.ts';
-import type { OpenQuestion } from '@portolan/kernel/chain/look.ts';
 import { isWithinAny } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 import type { DirectServers } from '@portolan/kernel/chain/reader-forwarding.ts';
-import { Lasting } from '@portolan/kernel/contract/lasting.ts';
+import { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
 import { type Connect, connectBySockets } from '@portolan/kernel/forward/connect.ts';
 import type { ForwardPlan } from '@portolan/kernel/forward/forward-plan.ts';
 import { failed } from '@portolan/kernel/forward/forward-reply.ts';
@@ -26,11 +26,11 @@ import type { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-pat
 import type { Transport } from '@portolan/kernel/forward/transport/transport.ts';
 import type { Upstream } from '@portolan/kernel/forward/upstream/upstream.ts';
 import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
-import type { OwnAnswers } from '../cache/own-answers.ts';
+import type { NativeCache } from '../cache/native-cache.ts';
 import { countForwarding, type ForwardMetrics } from './forward-metrics.ts';
+import { NativeReplies } from './native-replies.ts';
 import { openServer, type TapServer } from './open-upstreams.ts';
 import type { ForwardRoute } from './options.ts';
-import { OwnReplies } from './own-replies.ts';
 import type { RouteReplies } from './route-replies.ts';
 import {
   type FindRouteServersOptions,
@@ -47,7 +47,7 @@ export interface RouteDependencies extends FindRouteServersOptions {
   /** Counts replies and failures. */
   readonly forwardTally: ForwardTally;
   /** The cache before it, if its rules are our own. */
-  readonly cache?: OwnAnswers | undefined;
+  readonly cache?: NativeCache | undefined;
   /** What other handlers of the block do to replies that we change; undefined: nothing. */
   readonly replies?: () => ReplyChanges | undefined;
   /** Resolves servers of plans that are given by name, through our own chain. */
@@ -78,7 +78,7 @@ export class ServingRoute {
   readonly #except: ReadonlySet<NameKey>;
   /** Undefined until they are found. */
   #servers: RouteServers | undefined;
-  #lasting: Lasting<LastingServers> | undefined;
+  #lasting: RefCounted<LastingServers> | undefined;
 
   /** @param former the same route of the former plan */
   constructor(scope: ForwardRoute, dependencies: RouteDependencies, former: ServingRoute | undefined) {
@@ -141,13 +141,13 @@ export class ServingRoute {
   async answer(query: Query): Promise<Answer> {
     const { forwarder } = this;
     if (forwarder === undefined) return { kind: 'servfail' };
-    const question = this.#replies.questionOf(query);
+    const question = this.#replies.toForwardQuestion(query);
     const found = await forwarder.resolve(question, { address: query.account });
     const reply = withRecordsOverTcp(query, question, found);
     const { forwardTally } = this.#dependencies;
     if (reply.kind === 'failed') forwardTally.noteFailure(reply.reason);
     else forwardTally.observe(reply.milliseconds);
-    return await this.#replies.answerOf(query, question, reply);
+    return await this.#replies.toAnswer(query, question, reply);
   }
 
   /** The servers that a name would be asked of, and the answer of a look. */
@@ -193,7 +193,7 @@ export class ServingRoute {
   }
 
   /** A server's name in metrics. @param server as `Forwarder` knows it */
-  labelOf(server: string): string {
+  toMetricLabel(server: string): string {
     return this.#servers?.places.get(server)?.label ?? server;
   }
 
@@ -233,7 +233,7 @@ function makeReplies(
 ): RouteReplies {
   if (form.kind === 'as-sent') return new SentReplies(form, restored);
   if (cache === undefined) throw new TypeError('a plan without a cache before it');
-  return new OwnReplies({
+  return new NativeReplies({
     rules: plan.rules,
     filteredTypes: form.filteredTypes,
     cache,
@@ -270,13 +270,13 @@ function openServers(plan: ForwardPlan, route: ServingRoute, dependencies: Route
     resolveName: (name) => current.route.resolveName(name),
     connect: (...server) => current.route.connect({ counts }, onSwitch, ...server),
     events: {
-      probeFailed: (server) => counts?.checkFailed(current.route.labelOf(server)),
+      probeFailed: (server) => counts?.checkFailed(current.route.toMetricLabel(server)),
       foundAllSilent: () => counts?.allDown(),
     },
   });
   forwardTally.follow(forwarder);
   const servers: LastingServers = Object.assign(current, { forwarder, counts, link: undefined });
-  return new Lasting(servers, ({ link }) => {
+  return new RefCounted(servers, ({ link }) => {
     forwardTally.leave(forwarder);
     forwarder.stop();
     link?.stop();

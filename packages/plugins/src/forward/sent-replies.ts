@@ -5,7 +5,7 @@
  * EDNS options that servers may act on are passed on. Queries that do not ask for records go on as they came. Where
  * `own-query` is restored all of them do, and where `forward-equal-questions` is, each goes by itself.
  */
-import { passedErrorsOf } from '@portolan/dns/extended-error.ts';
+import { readPassedErrors } from '@portolan/dns/extended-error.ts';
 import { isWithin, ROOT, toKey } from '@portolan/dns/name.ts';
 import { encodePassedOn } from '@portolan/dns/passing-options.ts';
 import { wantsAuthenticData } from '@portolan/dns/query.ts';
@@ -58,7 +58,7 @@ export class SentReplies implements RouteReplies {
     return { kind: 'servfail' };
   }
 
-  questionOf(query: Query): ForwardQuestion {
+  toForwardQuestion(query: Query): ForwardQuestion {
     const question = { ...query.questionKey, name: query.question.name };
     if (this.#asksItself && asksForRecords(query)) {
       const options = encodePassedOn(query.edns?.options);
@@ -68,7 +68,7 @@ export class SentReplies implements RouteReplies {
     return { ...question, asReceived: writeReceived(query, this.#form.prefersUdp ? undefined : byClient) };
   }
 
-  answerOf(query: Query, { asReceived }: ForwardQuestion, reply: ForwardReply): Answer | Promise<Answer> {
+  toAnswer(query: Query, { asReceived }: ForwardQuestion, reply: ForwardReply): Answer | Promise<Answer> {
     if (reply.kind === 'failed') return this.#fail(reply, asReceived?.passedOnBy);
     query.noteMetadata('forward/upstream', this.#places.get(reply.upstream)?.label ?? reply.upstream);
     return passOn(query, reply.message, asReceived !== undefined);
@@ -116,8 +116,8 @@ function passOn(query: Query, message: Message, isAsSent: boolean): Answer {
     checkingDisabled,
     answers: own?.(answers) ?? answers,
     authorities: own?.(authorities) ?? authorities,
-    ...(edns !== undefined && query.edns !== undefined && { edns: ownEdnsOf(edns) }),
-    passedErrors: passedErrorsOf(edns),
+    ...(edns !== undefined && query.edns !== undefined && { edns: toOwnEdns(edns) }),
+    passedErrors: readPassedErrors(edns),
   };
 }
 
@@ -138,7 +138,7 @@ function withNameAsAsked(
   });
 }
 
-function ownEdnsOf({ udpSize, dnssecOk, options }: Edns): OwnEdns {
+function toOwnEdns({ udpSize, dnssecOk, options }: Edns): OwnEdns {
   return { udpSize, dnssecOk, options };
 }
 

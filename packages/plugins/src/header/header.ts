@@ -21,8 +21,8 @@ const FIELDS = {
 } as const;
 
 export function createHeaderHandler({ query: queryRules, response: responseRules }: HeaderOptions): Handler {
-  const ofQueries = flagsOf(queryRules);
-  const ofResponses = flagsOf(responseRules);
+  const ofQueries = toHeaderFlags(queryRules);
+  const ofResponses = toHeaderFlags(responseRules);
   const hasRules = queryRules.length + responseRules.length > 0;
   return {
     name: 'header',
@@ -30,7 +30,7 @@ export function createHeaderHandler({ query: queryRules, response: responseRules
     questions: hasRules ? ALL_QUESTIONS : NO_QUESTIONS,
     answers: 'unchanged',
     // Readers forward only questions with RD.
-    ...(hasRules && ofQueries.recursionDesired !== false && { flags: changeOf(ofResponses) }),
+    ...(hasRules && ofQueries.recursionDesired !== false && { flags: toFlagChange(ofResponses) }),
     async handle(query, next) {
       if (!hasRules) return await next(query);
       return changeResponse(await next(changeQuery(query, ofQueries)), ofResponses);
@@ -40,7 +40,7 @@ export function createHeaderHandler({ query: queryRules, response: responseRules
 
 const BITS = { authoritative: 0x0400, recursionDesired: 0x0100, recursionAvailable: 0x0080 } as const;
 
-function changeOf(flags: HeaderFlags): FlagChange {
+function toFlagChange(flags: HeaderFlags): FlagChange {
   const change = { clear: 0, set: 0 };
   for (const [flag, value] of Object.entries(flags))
     change[value ? 'set' : 'clear'] |= BITS[flag as keyof HeaderFlags];
@@ -50,7 +50,7 @@ function changeOf(flags: HeaderFlags): FlagChange {
 type HeaderFlags = Partial<Pick<Header, (typeof FIELDS)[keyof typeof FIELDS]>>;
 
 /** If two rules set one flag, the last one counts. */
-function flagsOf(rules: readonly HeaderFlagRule[]): HeaderFlags {
+function toHeaderFlags(rules: readonly HeaderFlagRule[]): HeaderFlags {
   return Object.fromEntries(rules.map(({ flag, value }) => [FIELDS[flag], value]));
 }
 

@@ -4,7 +4,7 @@
  * Each of the two texts has wildcards of its own: where it lacks addresses of a family for a name, those of `*` in place of the first
  * label count.
  */
-import { encodeName, parentOf, splitLabels } from '@portolan/dns/name.ts';
+import { encodeName, splitLabels, toParent } from '@portolan/dns/name.ts';
 import { isWildcardName, keyOfWire } from '@portolan/dns/name-wire.ts';
 import type { NameKey, WireName } from '@portolan/dns/types.ts';
 import type { HostNames } from '@portolan/kernel/records/hosts/host-names.ts';
@@ -39,17 +39,17 @@ export class HostLines {
     for (const name of this.names.names()) {
       count += 1;
       if (count % STRETCH === 0) yield;
-      const parent = parentOf(keyOfWire(name));
+      const parent = toParent(keyOfWire(name));
       if (parent !== undefined && this.wildcardParents.has(parent)) this.names.setApart(name);
     }
   }
 
   /** Those of the file first. */
-  addressesOf(name: NameKey, family: HostsFamily): readonly Uint8Array[] {
-    const own = this.#addressesOf(name, family);
-    const wildcard = this.#wildcardOf(name);
+  findAddresses(name: NameKey, family: HostsFamily): readonly Uint8Array[] {
+    const own = this.#findExactAddresses(name, family);
+    const wildcard = this.#findWildcard(name);
     if (wildcard === undefined) return own.map(({ octets }) => octets);
-    const added = this.#addressesOf(wildcard, family);
+    const added = this.#findExactAddresses(wildcard, family);
     return [...this.#texts].flatMap((text) => {
       const ofText = own.filter(({ origin }) => origin === text);
       const found = ofText.length > 0 ? ofText : added.filter(({ origin }) => origin === text);
@@ -59,23 +59,25 @@ export class HostLines {
 
   isKnown(name: NameKey): boolean {
     if (this.names.has(encodeName(name))) return true;
-    const wildcard = this.#wildcardOf(name);
+    const wildcard = this.#findWildcard(name);
     return wildcard !== undefined && this.names.has(encodeName(wildcard));
   }
 
   /** @param name the reverse name of an address */
-  namesOf(name: NameKey): readonly NameKey[] {
+  findNames(name: NameKey): readonly NameKey[] {
     return this.names.pointers(encodeName(name)).map(({ target }) => keyOfWire(target));
   }
 
-  #addressesOf(name: NameKey, family: HostsFamily) {
-    return this.names.addressesOf(encodeName(name)).filter(({ octets }) => octets.length === OCTETS[family]);
+  #findExactAddresses(name: NameKey, family: HostsFamily) {
+    return this.names
+      .findAddresses(encodeName(name))
+      .filter(({ octets }) => octets.length === OCTETS[family]);
   }
 
   /** Undefined if the name has no such wildcard beside it. */
-  #wildcardOf(name: NameKey): NameKey | undefined {
+  #findWildcard(name: NameKey): NameKey | undefined {
     if (this.wildcardParents.size === 0 || splitLabels(name).length < 2) return undefined;
-    const parent = parentOf(name);
+    const parent = toParent(name);
     if (parent === undefined || !this.wildcardParents.has(parent)) return undefined;
     // A label in lower case before a key.
     return `${WILDCARD}${parent}` as NameKey;

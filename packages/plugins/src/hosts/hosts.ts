@@ -6,7 +6,7 @@ import { encodeName, ROOT } from '@portolan/dns/name.ts';
 import { isWithinZone } from '@portolan/dns/name-text.ts';
 import { CLASS, type NameKey, type RecordData, TYPE, type WireName } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import { TimeSlice } from '@portolan/kernel/base/time-slice.ts';
@@ -50,7 +50,7 @@ const MAX_TRIES = 5;
 export class Hosts {
   readonly handler: Handler;
   readonly #options: HostsOptions;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   readonly #warnings: ParseWarningReport;
   readonly #dependencies: HostsDependencies;
   readonly #zones: ReadonlySet<NameKey>;
@@ -71,7 +71,7 @@ export class Hosts {
   constructor(options: HostsOptions, dependencies: HostsDependencies) {
     this.#options = options;
     const { clock, log, table } = dependencies;
-    this.#fence = new ItemFence({ source: 'hosts', clock, log });
+    this.#fence = new ItemGuard({ source: 'hosts', clock, log });
     this.#warnings = new ParseWarningReport(log, this.#fence);
     this.#dependencies = dependencies;
     this.#zones = new Set(options.zones);
@@ -263,7 +263,7 @@ export class Hosts {
     const { key, question } = query;
     const { type } = question;
     if (type === TYPE.PTR) {
-      const names = this.#hosts.namesOf(key);
+      const names = this.#hosts.findNames(key);
       if (names.length === 0) return next(query);
       return this.#answer(
         key,
@@ -280,11 +280,11 @@ export class Hosts {
   #addresses(name: NameKey, type: number): readonly RecordData[] {
     if (type === TYPE.A)
       return this.#hosts
-        .addressesOf(name, 'ipv4')
+        .findAddresses(name, 'ipv4')
         .map((octets) => ({ kind: 'A', address: formatAddress(octets) }));
     if (type !== TYPE.AAAA) return [];
     return this.#hosts
-      .addressesOf(name, 'ipv6')
+      .findAddresses(name, 'ipv6')
       .map((octets) => ({ kind: 'AAAA', address: formatAddress(octets) }));
   }
 
@@ -295,7 +295,7 @@ export class Hosts {
   }
 
   #concerns(name: NameKey, type: number): boolean {
-    if (type === TYPE.PTR) return this.#hosts.namesOf(name).length > 0;
+    if (type === TYPE.PTR) return this.#hosts.findNames(name).length > 0;
     if (!isWithinAny(name, this.#zones)) return false;
     return !isWithinAny(name, this.#fallthrough) || this.#hosts.isKnown(name);
   }

@@ -14,7 +14,7 @@ import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
 import { Cache } from '../cache/cache.ts';
 import { Hosts } from './hosts.ts';
 import type { HostsOptions } from './options.ts';
-import { readTtlOf } from './read-ttl.ts';
+import { computeReaderTtl } from './read-ttl.ts';
 
 const DEFAULT_PATH = '/etc/hosts';
 const DEFAULT_TTL = 3600;
@@ -64,13 +64,13 @@ export const hosts = definePlugin({
     new Hosts(options, {
       ...context,
       table: context.use(ANSWER_TABLE),
-      readTtl: readTtlOf(options, context.find(Cache)?.rules),
+      readTtl: computeReaderTtl(options, context.find(Cache)?.rules),
     }),
 });
 
 function findFile(path: string, cursor: DirectiveCursor, context: DirectiveContext): string {
   const resolved = context.resolve(path);
-  const kind = context.files.kindOf(resolved);
+  const kind = context.files.findKind(resolved);
   if (kind === undefined) cursor.warn('It is read as soon as it does.', `File does not exist: ${resolved}`);
   if (kind === 'folder') cursor.warn('Name a file.', `Hosts file ${JSON.stringify(resolved)} is a directory`);
   return resolved;

@@ -81,16 +81,16 @@ export class PublishedHosts implements PublishedNames {
     if (!this.#hosts.isKnown(name)) return [];
     const { ttl } = this.#options;
     const ipv4 = this.#hosts
-      .addressesOf(name, 'ipv4')
+      .findAddresses(name, 'ipv4')
       .map((octets): RecordData => ({ kind: 'A', address: formatAddress(octets) }));
     const ipv6 = this.#hosts
-      .addressesOf(name, 'ipv6')
+      .findAddresses(name, 'ipv6')
       .map((octets): RecordData => ({ kind: 'AAAA', address: formatAddress(octets) }));
     return [recordSet(TYPE.A, ttl, ipv4), recordSet(TYPE.AAAA, ttl, ipv6)];
   }
 
   #pointerSets(name: NameKey): readonly RecordSet[] {
-    const targets = this.#hosts.namesOf(name);
+    const targets = this.#hosts.findNames(name);
     if (targets.length === 0) return [];
     const data = targets.map((target): RecordData => ({ kind: 'PTR', target }));
     return [recordSet(TYPE.PTR, this.#options.ttl, data)];

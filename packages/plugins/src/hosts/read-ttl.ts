@@ -10,7 +10,7 @@ import type { HostsOptions } from './options.ts';
  * @param cache that of the block; undefined: it has none
  * @returns seconds; undefined: the cache bounds the TTLs of some of the names only, so readers may give none
  */
-export function readTtlOf(
+export function computeReaderTtl(
   { ttl, zones }: Pick<HostsOptions, 'ttl' | 'zones'>,
   cache: CacheRules | undefined,
 ): number | undefined {

@@ -8,7 +8,7 @@ import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-fol
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import { alias, makeQuery, record } from '@portolan/kernel/chain/testing/queries.ts';
-import { EMPTY_ANSWER, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { EMPTY_ANSWER, toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FollowedWeights } from './followed-weights.ts';
 import { createLoadbalanceHandler, type LoadbalanceDependencies } from './loadbalance.ts';
@@ -25,7 +25,7 @@ async function order(random: number, answer: Answer): Promise<readonly string[]>
     () => answer,
   );
   if (shuffled.kind === 'drop') throw new Error('no answer');
-  return wholeAnswerOf(shuffled).answers.map((each) => presentRecord(each).replace(/^.* IN \w+ /, ''));
+  return toWholeAnswer(shuffled).answers.map((each) => presentRecord(each).replace(/^.* IN \w+ /, ''));
 }
 
 it('shuffles addresses, with aliases before them', async () => {
@@ -68,7 +68,7 @@ async function orderBy(
   const handler = createLoadbalanceHandler(options, dependencies);
   const arranged = await handler.handle(makeQuery('b.', type), () => ({ ...EMPTY_ANSWER, answers }));
   if (arranged.kind === 'drop') throw new Error('no answer');
-  return wholeAnswerOf(arranged).answers.map((each) => presentRecord(each).replace(/^.* IN \w+ /, ''));
+  return toWholeAnswer(arranged).answers.map((each) => presentRecord(each).replace(/^.* IN \w+ /, ''));
 }
 
 const WEIGHTS = Weights.parse('# a comment\n\n B\n192.0.2.1  3\n192.0.2.3 255\nc.\n192.0.2.2 9\n', 'w');

@@ -8,7 +8,7 @@ import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { ALL_QUESTIONS, anyName, NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { isResponse, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { isResponse, toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import type { LoadbalanceOptions } from './options.ts';
 import { Weights } from './weights.ts';
 
@@ -71,7 +71,7 @@ function shuffleAnswer(answer: Answer, query: Query, random: () => number): Answ
 function arrangeAnswer(answer: Answer, { question: { type } }: Query, order: Arrange): Answer {
   if (type === TYPE.AXFR || type === TYPE.IXFR) return answer;
   if (answer.kind === 'drop' || !isResponse(answer)) return answer;
-  const whole = wholeAnswerOf(answer);
+  const whole = toWholeAnswer(answer);
   if (whole.rcode !== RCODE.NOERROR) return answer;
   return { ...whole, answers: order(whole.answers), additionals: order(whole.additionals) };
 }
@@ -101,12 +101,12 @@ function preferRanges(
   ranges: readonly AddressMatch[],
 ): readonly ResourceRecord[] {
   const { aliases, rest, addresses, exchanges } = groupRecords(records);
-  const rankOf = ({ data }: ResourceRecord): number => {
+  const computeRank = ({ data }: ResourceRecord): number => {
     const octets = data.kind === 'A' || data.kind === 'AAAA' ? parseAddress(data.address) : undefined;
     const rank = ranges.findIndex((isWithin) => octets !== undefined && isWithin(octets));
     return rank < 0 ? ranges.length : rank;
   };
-  const sorted = addresses.toSorted((one, other) => rankOf(one) - rankOf(other));
+  const sorted = addresses.toSorted((one, other) => computeRank(one) - computeRank(other));
   return [...aliases, ...sorted, ...exchanges, ...rest];
 }
 
@@ -119,13 +119,13 @@ function arrange(records: readonly ResourceRecord[], random: () => number): read
 
 function groupRecords(records: readonly ResourceRecord[]): Record<Group, ResourceRecord[]> {
   const groups: Record<Group, ResourceRecord[]> = { aliases: [], rest: [], addresses: [], exchanges: [] };
-  for (const record of records) groups[groupOf(record)].push(record);
+  for (const record of records) groups[toGroup(record)].push(record);
   return groups;
 }
 
 type Group = 'aliases' | 'rest' | 'addresses' | 'exchanges';
 
-function groupOf({ data }: ResourceRecord): Group {
+function toGroup({ data }: ResourceRecord): Group {
   if (data.kind === 'CNAME') return 'aliases';
   if (data.kind === 'A' || data.kind === 'AAAA') return 'addresses';
   return data.kind === 'MX' ? 'exchanges' : 'rest';

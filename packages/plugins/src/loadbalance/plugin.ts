@@ -74,7 +74,7 @@ function readWeighted(
     },
     prefer: () => void preferred.push(...readPrefer(cursor)),
   });
-  const fault = faultOf(path, context);
+  const fault = findFault(path, context);
   if (fault === OPEN_FAULT && reload !== 0)
     cursor.warn(
       'Addresses have equal weights until the file is there.',
@@ -85,8 +85,8 @@ function readWeighted(
 }
 
 /** @returns undefined for a file without faults */
-function faultOf(path: string, { files }: DirectiveContext): string | undefined {
-  if (files.kindOf(path) !== 'file') return OPEN_FAULT;
+function findFault(path: string, { files }: DirectiveContext): string | undefined {
+  if (files.findKind(path) !== 'file') return OPEN_FAULT;
   let text = '';
   try {
     text = files.read(path);

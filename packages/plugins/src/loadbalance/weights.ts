@@ -49,7 +49,7 @@ export class Weights {
   /** @returns 1 to 255 */
   of({ name, data }: ResourceRecord): number {
     if (data.kind !== 'A' && data.kind !== 'AAAA') return DEFAULT_WEIGHT;
-    return this.#weights.get(toKey(name))?.get(octetsOf(data.address) ?? '') ?? DEFAULT_WEIGHT;
+    return this.#weights.get(toKey(name))?.get(toAddressKey(data.address) ?? '') ?? DEFAULT_WEIGHT;
   }
 }
 
@@ -64,12 +64,12 @@ function readName(word: string, path: string): NameKey {
 }
 
 function readAddress(word: string, path: string): string {
-  const octets = octetsOf(word);
+  const octets = toAddressKey(word);
   if (octets === undefined) throw new WeightsError(`wrong IP address:"${word}" in weight file ${path}`);
   return octets;
 }
 
-function octetsOf(address: string): string | undefined {
+function toAddressKey(address: string): string | undefined {
   return parseAddress(address)?.join();
 }
 

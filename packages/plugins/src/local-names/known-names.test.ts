@@ -13,7 +13,7 @@ const NETWORKS: readonly AddressRange[] = [
   { address: '192.0.2.1', prefix: 24 },
 ];
 
-function handlerOf(localisesQueries: boolean, hosts: Readonly<Record<string, readonly string[]>>) {
+function makeHandler(localisesQueries: boolean, hosts: Readonly<Record<string, readonly string[]>>) {
   const lines = Object.entries(hosts).flatMap(([name, all]) =>
     all.map((address) => [name, address] as const),
   );
@@ -39,7 +39,7 @@ const HOSTS = {
 
 describe('names that are known', () => {
   it('are told as they were asked for; other names and types are for others', async () => {
-    const ask = handlerOf(false, HOSTS);
+    const ask = makeHandler(false, HOSTS);
     expect((await ask('Near')).said).toEqual(['records', 'Near. 5 IN A 10.9.9.9', 'Near. 5 IN A 192.0.2.7']);
     expect((await ask('near', 'TXT')).said).toEqual(['refused']);
     expect((await ask('x.near')).said).toEqual(['refused']);
@@ -47,7 +47,7 @@ describe('names that are known', () => {
   });
 
   it('have the addresses of the client`s network alone, where they have some there and that is wanted', async () => {
-    const ask = handlerOf(true, HOSTS);
+    const ask = makeHandler(true, HOSTS);
     expect(await ask('near')).toEqual({ said: ['records', 'near. 5 IN A 192.0.2.7'], dependsOnClient: true });
     expect((await ask('near', 'ANY')).said).toEqual([
       'records',

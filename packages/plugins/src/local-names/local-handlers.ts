@@ -125,8 +125,8 @@ export class LocalHandlers {
   }
 
   /** The hosts file of one of our records; undefined for records of options. */
-  fileOf(record: ResourceRecord): string | undefined {
-    return this.#data.names.fileOf(record);
+  findHostsFile(record: ResourceRecord): string | undefined {
+    return this.#data.names.findHostsFile(record);
   }
 
   /** Whether at least one name is known here. */

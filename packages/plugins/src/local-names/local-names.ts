@@ -6,8 +6,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
-import { Lasting } from '@portolan/kernel/contract/lasting.ts';
 import type { Plugin, PluginContext, StopReason } from '@portolan/kernel/contract/plugin.ts';
+import { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
 import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
 import type { LocalisedPublication } from '@portolan/kernel/table/types.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
@@ -27,7 +27,7 @@ export class LocalNamesPlugin implements Plugin {
   readonly #options: LocalNamesOptions;
   /** Updates views that show this plugin. @returns false if the views stay as they were */
   readonly changed: () => boolean;
-  readonly #lasting: Lasting<FollowedNames>;
+  readonly #lasting: RefCounted<FollowedNames>;
   readonly #find: PluginContext['find'];
   #isNew: boolean;
 
@@ -84,7 +84,7 @@ export class LocalNamesPlugin implements Plugin {
     else await this.#lasting.release();
   }
 
-  #lastingFor({ settings }: LocalNamesOptions): Lasting<FollowedNames> | undefined {
+  #lastingFor({ settings }: LocalNamesOptions): RefCounted<FollowedNames> | undefined {
     return isSameLocal(settings, this.#options.settings) ? this.#lasting : undefined;
   }
 }
@@ -93,7 +93,7 @@ function lastingNames(
   { settings, networks }: LocalNamesOptions,
   { use, clock, log }: PluginContext,
   plugin: FollowedNames['plugin'],
-): Lasting<FollowedNames> {
+): RefCounted<FollowedNames> {
   const table = use(ANSWER_TABLE);
   const handlers = new LocalHandlers({
     settings,
@@ -105,7 +105,7 @@ function lastingNames(
     log,
   });
   const followed: FollowedNames = { handlers, plugin };
-  return new Lasting(followed, () => retire(handlers, table));
+  return new RefCounted(followed, () => retire(handlers, table));
 }
 
 /** Frees the table space of local names. No view shows them any more. */

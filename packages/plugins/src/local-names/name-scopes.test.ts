@@ -23,7 +23,7 @@ const ROUTES = [
 const scopes = new NameScopes(ROUTES, ({ rule }) => rule);
 
 const ENDS = ['example', '*ample', 'root', 'all'];
-const rulesOf = (name: string) => [...scopes.find(key(name))].flat();
+const findRules = (name: string) => [...scopes.find(key(name))].flat();
 
 describe('the rules that a name is in', () => {
   it.each([
@@ -35,7 +35,7 @@ describe('the rules that a name is in', () => {
     ['other.org.', ['root', 'all']],
     ['.', ['root', 'all']],
   ])('%s: from the longest scope to the shortest', (name, expected) => {
-    expect(rulesOf(name)).toEqual(expected);
+    expect(findRules(name)).toEqual(expected);
   });
 
   it('may be looked for among those that not every name is in', () => {

@@ -3,7 +3,7 @@
  *
  * It finds domains by walking up the name, so a list of a hundred thousand domains does not slow it down.
  */
-import { countLabels, parentOf, ROOT } from '@portolan/dns/name.ts';
+import { countLabels, ROOT, toParent } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 
 export type NameScope =
@@ -23,15 +23,15 @@ export class NameScopes<Route extends { readonly scope: NameScope }, Rule> {
 
   /**
    * @param routes the rules of a scope are kept in the order given
-   * @param ruleOf the rule of a route
+   * @param toRule the rule of a route
    */
-  constructor(routes: Iterable<Route>, ruleOf: (route: Route) => Rule) {
+  constructor(routes: Iterable<Route>, toRule: (route: Route) => Rule) {
     // In long lists, all domains have the same rule: share one array for it.
     const alone = new Map<Rule, Rule[]>();
     for (const route of routes) {
-      const rule = ruleOf(route);
+      const rule = toRule(route);
       if (route.scope.kind === 'domain') this.#addToDomain(route.scope.name, rule, alone);
-      else this.#rulesOf(route.scope).push(rule);
+      else this.#getOrCreateRules(route.scope).push(rule);
     }
     this.#suffixes.sort((one, other) => other.text.length - one.text.length);
   }
@@ -57,7 +57,7 @@ export class NameScopes<Route extends { readonly scope: NameScope }, Rule> {
   *#findNarrow(name: NameKey): Iterable<readonly Rule[]> {
     const text = name.slice(0, -1);
     const suffixes = this.#suffixes.filter((suffix) => text.endsWith(suffix.text));
-    for (let at: NameKey | undefined = name; at !== undefined && at !== ROOT; at = parentOf(at)) {
+    for (let at: NameKey | undefined = name; at !== undefined && at !== ROOT; at = toParent(at)) {
       while ((suffixes[0]?.text.length ?? 0) > at.length - 1) yield suffixes.shift()?.rules ?? [];
       const rules = this.#domains.get(at);
       if (rules !== undefined) yield rules;
@@ -76,7 +76,7 @@ export class NameScopes<Route extends { readonly scope: NameScope }, Rule> {
     else this.#domains.set(name, [...before, rule]);
   }
 
-  #rulesOf(scope: Exclude<NameScope, { kind: 'domain' }>): Rule[] {
+  #getOrCreateRules(scope: Exclude<NameScope, { kind: 'domain' }>): Rule[] {
     switch (scope.kind) {
       case 'all':
         return this.#all;

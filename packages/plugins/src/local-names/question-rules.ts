@@ -67,7 +67,7 @@ export function compileQuestionRules(
       name: 'question-rules',
       role: 'other',
       answers: 'unchanged',
-      questions: questionsOf(rules, scopes),
+      questions: compileQuestions(rules, scopes),
       handle: (query, next) =>
         answerPrivateReverse(rules, scopes, query) ??
         answerWindows(rules, query) ??
@@ -79,7 +79,7 @@ export function compileQuestionRules(
   };
 }
 
-function questionsOf(rules: QuestionRules, scopes: Scopes): Questions {
+function compileQuestions(rules: QuestionRules, scopes: Scopes): Questions {
   if (isIdle(rules)) return NO_QUESTIONS;
   const { keepsPrivateReverse, keepsWindowsQuestions } = rules;
   return {
@@ -88,11 +88,11 @@ function questionsOf(rules: QuestionRules, scopes: Scopes): Questions {
       (keepsPrivateReverse && REVERSE_TYPES.has(type)) ||
       (keepsWindowsQuestions && WINDOWS_TYPES.has(type)) ||
       hasRule(actionsFor(scopes, name, type)),
-    matches: () => matchesOf(rules),
+    matches: () => listMatches(rules),
   };
 }
 
-function* matchesOf(rules: QuestionRules): Iterable<Match> {
+function* listMatches(rules: QuestionRules): Iterable<Match> {
   const any = { kind: 'any' } as const;
   if (rules.keepsPlainNames) yield { name: any, types: ADDRESS_TYPES };
   if (rules.keepsPrivateReverse) yield { name: any, types: REVERSE_TYPES };
@@ -178,7 +178,7 @@ function actionsFor(scopes: Scopes, name: NameKey, type: number): readonly RuleA
   for (const actions of scopes.find(name)) {
     const addresses = addressesFor(actions, type);
     if (addresses.length > 0) return addresses;
-    const wanted = ORDER.filter((kind) => kind !== 'null-address' || typesOf(type).length > 0);
+    const wanted = ORDER.filter((kind) => kind !== 'null-address' || listAddressTypes(type).length > 0);
     const found = wanted.map((kind) => actions.find((action) => action.kind === kind)).find(isThere);
     if (found !== undefined) return [found];
   }
@@ -191,15 +191,17 @@ const isThere = (action: RuleAction | undefined): boolean => action !== undefine
 
 /** In reverse order of the rules. A question for ANY gets one family. */
 function addressesFor(actions: readonly RuleAction[], type: number): readonly RuleAction[] {
-  for (const wanted of typesOf(type)) {
-    const found = actions.filter((action) => action.kind === 'address' && typeOf(action.address) === wanted);
+  for (const wanted of listAddressTypes(type)) {
+    const found = actions.filter(
+      (action) => action.kind === 'address' && toAddressType(action.address) === wanted,
+    );
     if (found.length > 0) return found.toReversed();
   }
   return [];
 }
 
 /** The types of address that a question asks for. */
-function typesOf(type: number): readonly number[] {
+function listAddressTypes(type: number): readonly number[] {
   if (type === TYPE.ANY) return [TYPE.AAAA, TYPE.A];
   return type === TYPE.A || type === TYPE.AAAA ? [type] : [];
 }
@@ -227,15 +229,15 @@ function tellAddresses({ ttl }: QuestionRules, { question }: Query, actions: rea
 
 function addressData(action: RuleAction, type: number): readonly RecordData[] {
   if (action.kind === 'address')
-    return [{ kind: typeOf(action.address) === TYPE.A ? 'A' : 'AAAA', address: action.address }];
+    return [{ kind: toAddressType(action.address) === TYPE.A ? 'A' : 'AAAA', address: action.address }];
   const nothing: readonly RecordData[] = [
     { kind: 'A', address: '0.0.0.0' },
     { kind: 'AAAA', address: '::' },
   ];
-  return nothing.filter(({ kind }) => typesOf(type).includes(kind === 'A' ? TYPE.A : TYPE.AAAA));
+  return nothing.filter(({ kind }) => listAddressTypes(type).includes(kind === 'A' ? TYPE.A : TYPE.AAAA));
 }
 
-function typeOf(address: string): number {
+function toAddressType(address: string): number {
   return address.includes(':') ? TYPE.AAAA : TYPE.A;
 }
 

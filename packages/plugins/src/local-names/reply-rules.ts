@@ -71,12 +71,12 @@ export function createReplyFilter(
 
 function hasAddress({ answers }: Message, isWanted: AddressMatch): boolean {
   return answers.some((record) => {
-    const octets = addressOf(record);
+    const octets = parseRecordAddress(record);
     return octets !== undefined && isWanted(octets);
   });
 }
 
-function addressOf({ data }: ResourceRecord): Uint8Array | undefined {
+function parseRecordAddress({ data }: ResourceRecord): Uint8Array | undefined {
   return data.kind === 'A' || data.kind === 'AAAA' ? parseAddress(data.address) : undefined;
 }
 
@@ -89,7 +89,7 @@ function deny(message: Message, rcode: number, authoritative: boolean): Message 
 function isRebinding(rebind: ReplyRules['rebind'], key: NameKey, { answers }: Message): boolean {
   if (!rebind.stops || rebind.allowedDomains.some((domain) => isWithin(key, domain))) return false;
   return answers.some((record) => {
-    const octets = addressOf(record);
+    const octets = parseRecordAddress(record);
     if (octets === undefined || (rebind.allowsLocalhost && isLoopback(octets))) return false;
     return isPrivate(octets, !rebind.allowsLocalhost);
   });
@@ -102,18 +102,18 @@ interface Translation {
 }
 
 function toAlias({ from, to, mask }: AddressAlias): Translation {
-  const bits = numberOf(mask);
+  const bits = toIpv4Number(mask);
   if (from.kind === 'range') {
-    const first = numberOf(from.first);
-    const last = numberOf(from.last);
-    return { matches: (address) => first <= address && address <= last, to: numberOf(to), mask: bits };
+    const first = toIpv4Number(from.first);
+    const last = toIpv4Number(from.last);
+    return { matches: (address) => first <= address && address <= last, to: toIpv4Number(to), mask: bits };
   }
-  const masked = numberOf(from.address);
-  return { matches: (address) => ((address ^ masked) & bits) === 0, to: numberOf(to), mask: bits };
+  const masked = toIpv4Number(from.address);
+  return { matches: (address) => ((address ^ masked) & bits) === 0, to: toIpv4Number(to), mask: bits };
 }
 
 /** The octets of an IPv4 address as one number. */
-function numberOf(address: string): number {
+function toIpv4Number(address: string): number {
   return (parseAddress(address) ?? new Uint8Array(4)).reduce((sum, octet) => sum * 256 + octet, 0);
 }
 
@@ -129,7 +129,7 @@ function translate(message: Message, aliases: readonly Translation[]): Message {
 
 function translateRecord(record: ResourceRecord, aliases: readonly Translation[]): ResourceRecord {
   if (record.data.kind !== 'A') return record;
-  const address = numberOf(record.data.address);
+  const address = toIpv4Number(record.data.address);
   const alias = aliases.find(({ matches }) => matches(address));
   if (alias === undefined) return record;
   const translated = ((address & ~alias.mask) | (alias.to & alias.mask)) >>> 0;

@@ -2,7 +2,7 @@ import { presentRecord } from '@portolan/dns/present.ts';
 import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
-import { wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import { describe, expect, it } from 'vitest';
 import { createLocalhostHandler } from './localhost.ts';
 
@@ -15,7 +15,7 @@ async function ask(name: string, type: string, answersLocalhostPrefix = true): P
   const isStated = handler.questions.includes(query.key, query.question.type);
   expect(isStated, 'what is answered is stated').toBe(answer !== passed);
   if (answer === passed || answer.kind === 'drop') return 'passed';
-  const { rcode, answers, authorities } = wholeAnswerOf(answer);
+  const { rcode, answers, authorities } = toWholeAnswer(answer);
   return [rcode, ...[...answers, ...authorities].map(presentRecord)].join(' | ');
 }
 

@@ -1,7 +1,7 @@
 /**
  * Names of the host itself (RFC 6761 section 6.3, RFC 6303): localhost and names below it, and the reverse zones of 0, 127 and 255.
  */
-import { isWithin, parentOf, parseName } from '@portolan/dns/name.ts';
+import { isWithin, parseName, toParent } from '@portolan/dns/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -48,7 +48,7 @@ export function createLocalhostHandler(
     name: 'local',
     role: 'other',
     answers: 'unchanged',
-    questions: questionsOf(isHost, answersLocalhostPrefix),
+    questions: compileQuestions(isHost, answersLocalhostPrefix),
     handle(query, next) {
       if (isHost(query.key)) {
         query.count(counted);
@@ -59,7 +59,7 @@ export function createLocalhostHandler(
   };
 }
 
-function questionsOf(isHost: (name: NameKey) => boolean, hasPrefix: boolean): Questions {
+function compileQuestions(isHost: (name: NameKey) => boolean, hasPrefix: boolean): Questions {
   const names: readonly Match['name'][] = hasPrefix
     ? [{ kind: 'any' }]
     : [...ZONES].map((name) => ({ kind: 'suffix', name }));
@@ -70,30 +70,30 @@ function questionsOf(isHost: (name: NameKey) => boolean, hasPrefix: boolean): Qu
 }
 
 function answerHost({ name, type }: Question): Answer {
-  const address = loopbackOf(type);
-  return address === undefined ? denial(name, RCODE.NOERROR) : positive(recordOf(name, address));
+  const address = makeLoopbackData(type);
+  return address === undefined ? denial(name, RCODE.NOERROR) : positive(makeRecord(name, address));
 }
 
 function answerZone(key: NameKey, { name, type }: Question): Answer {
   if (ZONES.has(key)) return answerApex(key, name, type);
   // The apex as it was written in the question.
   let [zone, zoneKey]: [AbsoluteName, NameKey] = [name, key];
-  while (!ZONES.has(zoneKey)) [zone, zoneKey] = [parentOf(zone) ?? zone, parentOf(zoneKey) ?? LOCALHOST];
+  while (!ZONES.has(zoneKey)) [zone, zoneKey] = [toParent(zone) ?? zone, toParent(zoneKey) ?? LOCALHOST];
   if (key !== LOOPBACK) return denial(zone, RCODE.NXDOMAIN);
   if (type !== TYPE.PTR) return denial(zone, RCODE.NOERROR);
-  return positive(recordOf(name, { kind: 'PTR', target: LOCALHOST }));
+  return positive(makeRecord(name, { kind: 'PTR', target: LOCALHOST }));
 }
 
 function answerApex(key: NameKey, name: AbsoluteName, type: number): Answer {
-  const address = key === LOCALHOST ? loopbackOf(type) : undefined;
-  if (address !== undefined) return positive(recordOf(name, address));
-  if (type === TYPE.SOA) return positive(soaOf(name));
+  const address = key === LOCALHOST ? makeLoopbackData(type) : undefined;
+  if (address !== undefined) return positive(makeRecord(name, address));
+  if (type === TYPE.SOA) return positive(makeSoa(name));
   return type === TYPE.NS
-    ? positive(recordOf(name, { kind: 'NS', target: LOCALHOST }))
+    ? positive(makeRecord(name, { kind: 'NS', target: LOCALHOST }))
     : denial(name, RCODE.NOERROR);
 }
 
-function loopbackOf(type: number): RecordData | undefined {
+function makeLoopbackData(type: number): RecordData | undefined {
   if (type === TYPE.A) return { kind: 'A', address: '127.0.0.1' };
   return type === TYPE.AAAA ? { kind: 'AAAA', address: '::1' } : undefined;
 }
@@ -103,15 +103,15 @@ function positive(record: ResourceRecord): Answer {
 }
 
 function denial(zone: AbsoluteName, rcode: number): Answer {
-  return { ...EMPTY_ANSWER, rcode, authorities: [soaOf(zone)] };
+  return { ...EMPTY_ANSWER, rcode, authorities: [makeSoa(zone)] };
 }
 
-function recordOf(name: AbsoluteName, data: RecordData): ResourceRecord {
+function makeRecord(name: AbsoluteName, data: RecordData): ResourceRecord {
   return { name, class: CLASS.IN, ttl: TTL, data };
 }
 
-function soaOf(zone: AbsoluteName): ResourceRecord {
-  return recordOf(zone, {
+function makeSoa(zone: AbsoluteName): ResourceRecord {
+  return makeRecord(zone, {
     kind: 'SOA',
     primary: LOCALHOST,
     mailbox: parseName('root.localhost.'),

@@ -68,7 +68,7 @@ const WORDS: ReadonlyMap<string, AddQueryText> = new Map<string, AddQueryText>([
 /** Unknown words stay as they are. */
 export function compileLogFormat(format: string): AddQueryText {
   const parts = format.split(/(\{[^{}]*\})/).map((part): AddQueryText => {
-    const add = part.startsWith('{') && part.endsWith('}') ? wordOf(part.slice(1, -1)) : undefined;
+    const add = part.startsWith('{') && part.endsWith('}') ? compileField(part.slice(1, -1)) : undefined;
     if (add !== undefined) return add;
     const octets = Buffer.from(part);
     return (into) => into.addOctets(octets);
@@ -78,7 +78,7 @@ export function compileLogFormat(format: string): AddQueryText {
   };
 }
 
-function wordOf(word: string): AddQueryText | undefined {
+function compileField(word: string): AddQueryText | undefined {
   if (!word.startsWith('/')) return WORDS.get(word);
   return (into, logged) => into.addText(logged.metadata(word.slice(1)) ?? NOTHING);
 }

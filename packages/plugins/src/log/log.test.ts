@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { createLogHandler } from './log.ts';
 import type { LogRule } from './options.ts';
 
-async function linesOf(rules: readonly LogRule[], answers: readonly (readonly [string, Answer])[]) {
+async function collectLines(rules: readonly LogRule[], answers: readonly (readonly [string, Answer])[]) {
   const log = new RecordingLog();
   const clock = new ManualClock();
   const { handle } = createLogHandler({ rules }, { clock, queryLog: log, handlerNames: () => [] });
@@ -24,7 +24,7 @@ it('writes what the format names, and leaves what it does not know', async () =>
   const format =
     '{remote}:{port} {>id} "{type} {class} {name} {proto} {>do} {>bufsize}" {rcode} {>rflags} {rsize} {duration}';
   const rule = { zone: ROOT as NameKey, format: `${format} {nosuch} {/label} {`, classes: ['all'] } as const;
-  const lines = await linesOf(
+  const lines = await collectLines(
     [rule],
     [
       ['Web.example.', addresses('Web.example.', '10.0.0.1')],
@@ -45,7 +45,7 @@ it('takes the first rule whose zone holds the name, and its classes', async () =
     { zone: 'a.' as NameKey, format: 'a {name}', classes: ['denial'] },
     { zone: ROOT as NameKey, format: '. {name}', classes: ['success', 'error'] },
   ];
-  const lines = await linesOf(rules, [
+  const lines = await collectLines(rules, [
     ['x.a.', denial('nxdomain')],
     ['y.a.', addresses('y.a.', '10.0.0.1')],
     ['z.b.', denial('nodata')],

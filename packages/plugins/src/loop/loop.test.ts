@@ -53,7 +53,7 @@ function start({ behind, endsProcess = false, former, handlers = [] }: Scene) {
   return { loop, log, ends, pass, ask, tests: () => tests, changes: () => changes };
 }
 
-const linesOf = ({ records }: RecordingLog) => records.map(({ level, message }) => `${level} ${message}`);
+const formatLines = ({ records }: RecordingLog) => records.map(({ level, message }) => `${level} ${message}`);
 const REFUSED: Answer = { kind: 'refused' };
 const RECORDS: Answer = { kind: 'records', records: [], additionals: [], authoritative: false };
 const FOUND =
@@ -83,7 +83,7 @@ describe('a query that comes back', () => {
   it('is reported once; what would loop is SERVFAIL, and the block is not ready', async () => {
     const { log, loop, pass, ask, ends, changes } = start(loopingServer());
     await pass(0);
-    expect(linesOf(log)).toEqual([expect.stringMatching(/^error plugin\/loop: Loop /)]);
+    expect(formatLines(log)).toEqual([expect.stringMatching(/^error plugin\/loop: Loop /)]);
     expect([loop.isReady(), changes(), ends]).toEqual([false, 1, []]);
     expect(await ask('www.example.')).toEqual({ kind: 'servfail', reason: 'plugin/loop: Loop detected' });
     expect([...loop.handler.questions.matches()]).toEqual([{ name: { kind: 'any' }, types: 'all' }]);
@@ -104,7 +104,7 @@ describe('a query that comes back', () => {
     server.state.isOn = false;
     for (let second = 0; second < 8; second += 1) await pass(1000);
     expect([loop.isReady(), changes()]).toEqual([true, 2]);
-    expect(linesOf(log)).toEqual([
+    expect(formatLines(log)).toEqual([
       expect.stringMatching(/^error /),
       'info plugin/loop: Loop for zone "." is gone',
     ]);
@@ -119,7 +119,7 @@ describe('a query that comes back', () => {
     const next = start({ ...loopingServer(), former: loop });
     expect(next.loop.isReady()).toBe(false);
     await next.pass(0);
-    expect(linesOf(next.log)).toEqual([]);
+    expect(formatLines(next.log)).toEqual([]);
   });
 
   it('concerns only names that go to the same servers', async () => {
@@ -145,10 +145,10 @@ describe('a query that comes back', () => {
 it('logs nothing where the query is answered, and tests again while it fails', async () => {
   const { log, pass, tests } = start({ behind: () => () => REFUSED });
   await pass(30_000);
-  expect([linesOf(log), tests()]).toEqual([[], 1]);
+  expect([formatLines(log), tests()]).toEqual([[], 1]);
   const failing = start({ behind: () => () => ({ kind: 'servfail' }) });
   for (let second = 0; second < 40; second += 1) await failing.pass(1000);
-  expect(linesOf(failing.log)).toEqual([]);
+  expect(formatLines(failing.log)).toEqual([]);
   expect(failing.tests()).toBe(30);
 });
 

@@ -112,12 +112,12 @@ export class Loop {
 
   /** Whether a question would be forwarded as the test is. */
   #takesLoop(name: NameKey): boolean {
-    const rule = this.#ruleOf(this.#name);
-    return rule === undefined ? isWithin(name, this.#zone) : rule === this.#ruleOf(name);
+    const rule = this.#findRule(this.#name);
+    return rule === undefined ? isWithin(name, this.#zone) : rule === this.#findRule(name);
   }
 
   /** What distinguishes the servers to which a name is forwarded; undefined: no handler knows. */
-  #ruleOf(name: NameKey): unknown {
+  #findRule(name: NameKey): unknown {
     for (const handler of this.#dependencies.handlers()) {
       const rule = handler.role === 'forwarder' ? handler.ruleFor?.(name) : undefined;
       if (rule !== undefined) return rule;

@@ -7,7 +7,7 @@ import type { EdnsOption } from '@portolan/dns/types.ts';
 import type { Answer, OwnEdns } from '@portolan/kernel/chain/answer.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import type { Questions } from '@portolan/kernel/chain/match.ts';
-import { isResponse, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { isResponse, toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 
 export interface NsidOptions {
   /** Undefined: the name of the host. */
@@ -57,7 +57,7 @@ const QUESTIONS: Questions = {
 /** A response without an OPT record of its own gets one, with DO set, as in CoreDNS. */
 function identify(answer: Answer, own: EdnsOption, udpSize: number): Answer {
   if (answer.kind === 'drop' || !isResponse(answer)) return answer;
-  const whole = wholeAnswerOf(answer);
+  const whole = toWholeAnswer(answer);
   const edns: OwnEdns = whole.edns ?? { udpSize, dnssecOk: true, options: [] };
   const options = [...edns.options.filter(({ code }) => code !== NSID), own];
   return { ...whole, edns: { ...edns, options } };

@@ -40,13 +40,17 @@ export const prometheus = definePlugin({
     const { handlerNames } = context.use(BLOCK);
     const { restored } = context.use(PLAN);
     const pluginBehind = () => handlerNames()[handlerNames().indexOf('prometheus') + 1] ?? '';
-    const pluginOf = restored.has('plugin-label') ? pluginBehind : ({ answeredBy }: Query) => answeredBy;
+    const findCountedPlugin = restored.has('plugin-label')
+      ? pluginBehind
+      : ({ answeredBy }: Query) => answeredBy;
     // Readers do not know the rewritten name.
-    const sizeOf = restored.has('size-as-received')
+    const computeQuerySize = restored.has('size-as-received')
       ? ({ octets }: Query) => octets
       : ({ site }: Query) => site.octets;
     const countsFurther = restored.has('further-questions');
-    return { handler: createPrometheusHandler({ ...context, pluginOf, sizeOf, countsFurther }) };
+    return {
+      handler: createPrometheusHandler({ ...context, findCountedPlugin, computeQuerySize, countsFurther }),
+    };
   },
 });
 

@@ -12,8 +12,8 @@ it('counts requests, responses, sizes and times, and goes on counting in another
     const { handle } = createPrometheusHandler({
       metrics,
       clock,
-      pluginOf: () => 'errors',
-      sizeOf: () => 19,
+      findCountedPlugin: () => 'errors',
+      computeQuerySize: () => 19,
       countsFurther: false,
     });
     await handle(makeQuery('a.', 'HINFO'), () => {
@@ -41,7 +41,13 @@ it.each([
 ])('counts questions that plugins ask: %s', async (countsFurther, expected) => {
   const clock = new ManualClock();
   const metrics = new MetricRegistry();
-  const options = { metrics, clock, pluginOf: () => 'cache', sizeOf: () => 19, countsFurther };
+  const options = {
+    metrics,
+    clock,
+    findCountedPlugin: () => 'cache',
+    computeQuerySize: () => 19,
+    countsFurther,
+  };
   const { handle } = createPrometheusHandler(options);
   const query = makeQuery('a.', 'AAAA');
   const further = query.furtherQuery({ ...query.question, type: TYPE.A });

@@ -3,7 +3,7 @@
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
-import { describeResponse, rcodeOf } from '@portolan/kernel/chain/described-response.ts';
+import { describeResponse, findRcode } from '@portolan/kernel/chain/described-response.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
@@ -13,9 +13,9 @@ export interface PrometheusDependencies {
   readonly metrics: MetricRegistry;
   readonly clock: Clock;
   /** The plugin that a response counts for. */
-  readonly pluginOf: (query: Query) => string;
+  readonly findCountedPlugin: (query: Query) => string;
   /** The size of a query in metrics, in octets. */
-  readonly sizeOf: (query: Query) => number;
+  readonly computeQuerySize: (query: Query) => number;
   /** Whether questions that plugins ask for a client's query count too, as in CoreDNS. */
   readonly countsFurther: boolean;
 }
@@ -23,8 +23,8 @@ export interface PrometheusDependencies {
 export function createPrometheusHandler({
   metrics,
   clock,
-  pluginOf,
-  sizeOf,
+  findCountedPlugin,
+  computeQuerySize,
   countsFurther,
 }: PrometheusDependencies): Handler {
   const queries = new QueryMetrics(metrics);
@@ -46,13 +46,13 @@ export function createPrometheusHandler({
       const answer = await next(query);
       const response = describeResponse(query, answer);
       queries.count({
-        site: { ...site, octets: sizeOf(query) },
+        site: { ...site, octets: computeQuerySize(query) },
         client: query.sender,
         type: question.type,
         edns,
-        rcode: rcodeOf(answer) ?? 0,
+        rcode: findRcode(answer) ?? 0,
         responseSize: response?.size ?? 0,
-        plugin: response === undefined ? '' : pluginOf(query),
+        plugin: response === undefined ? '' : findCountedPlugin(query),
         seconds: (clock.monotonic() - began) / 1000,
       });
       return answer;

@@ -31,12 +31,12 @@ export function readWebConfiguration(text: string, path: string): TlsOptions | u
     tls_server_config: tls,
     http_server_config: _http,
     ...others
-  } = Object.fromEntries(fieldsOf(parse(text) ?? {}, 'the file'));
+  } = Object.fromEntries(toFields(parse(text) ?? {}, 'the file'));
   const [unknown] = Object.keys(others);
   // Without it, the metrics would be open to more people than the file says.
   if (unknown !== undefined) throw new Error(`${path}: ${unknown} is not built into Portolan`);
   if (tls === undefined || tls === null) return undefined;
-  return readTls(fieldsOf(tls, 'tls_server_config'), path);
+  return readTls(toFields(tls, 'tls_server_config'), path);
 }
 
 function readTls(fields: YamlFields, path: string): TlsOptions {
@@ -66,7 +66,7 @@ function readTls(fields: YamlFields, path: string): TlsOptions {
   return { certificate, key, authorities, clientAuthentication, keyLog: undefined };
 }
 
-function fieldsOf(value: unknown, what: string): YamlFields {
+function toFields(value: unknown, what: string): YamlFields {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Error(`${what} is not a mapping`);
   return new Map(Object.entries(value));

@@ -22,13 +22,13 @@ export interface EdnsChange {
 
 /** @param edns the OPT record after the earlier rules */
 export function changeEdns(rule: RewriteEdns, query: Query, edns: Edns | undefined): EdnsChange {
-  const code = codeOf(rule);
+  const code = toOptionCode(rule);
   const before = edns ?? NEW_EDNS;
   if (rule.action === 'unset') {
     const options = before.options.filter((option) => option.code !== code);
     return { edns: { ...before, options }, applies: true, reverts: [] };
   }
-  const data = dataOf(rule, query);
+  const data = computeOptionData(rule, query);
   if (data === undefined) return { edns, applies: false, reverts: [] };
   return putOption(rule, { code, data }, before);
 }
@@ -53,22 +53,22 @@ function repeatsOption(rule: RewriteEdns): boolean {
   return rule.option === 'nsid' || (rule.option === 'local' && rule.value.kind === 'octets');
 }
 
-function codeOf(rule: RewriteEdns): number {
+function toOptionCode(rule: RewriteEdns): number {
   if (rule.option === 'local') return rule.code;
   return rule.option === 'nsid' ? OPTION.NSID : OPTION.SUBNET;
 }
 
 /** Undefined: the value is unknown for this query, so the rule does not apply. */
-function dataOf(rule: RewriteEdns, query: Query): Uint8Array | undefined {
+function computeOptionData(rule: RewriteEdns, query: Query): Uint8Array | undefined {
   if (rule.option === 'nsid') return new Uint8Array();
-  if (rule.option === 'local') return octetsOf(rule.value, query);
-  const address = addressOf(query.dependOnClient().address);
-  return address && subnetOf(address, address.length === 4 ? rule.ipv4Prefix : rule.ipv6Prefix);
+  if (rule.option === 'local') return evaluateOctets(rule.value, query);
+  const address = parseAddressWithoutZone(query.dependOnClient().address);
+  return address && encodeClientSubnet(address, address.length === 4 ? rule.ipv4Prefix : rule.ipv6Prefix);
 }
 
-function octetsOf(value: RewriteEdnsValue, query: Query): Uint8Array | undefined {
+function evaluateOctets(value: RewriteEdnsValue, query: Query): Uint8Array | undefined {
   if (value.kind === 'octets') return value.octets;
-  if (value.kind === 'metadata') return textOf(query.metadata(value.label));
+  if (value.kind === 'metadata') return encodeText(query.metadata(value.label));
   const { question } = query;
   switch (value.name) {
     case 'qname':
@@ -76,11 +76,11 @@ function octetsOf(value: RewriteEdnsValue, query: Query): Uint8Array | undefined
     case 'qtype':
       return sixteenBits(question.type);
     case 'client_ip':
-      return addressOf(query.dependOnClient().address);
+      return parseAddressWithoutZone(query.dependOnClient().address);
     case 'client_port':
       return sixteenBits(query.dependOnClient().port);
     case 'server_ip':
-      return addressOf(query.dependOnClient().localAddress ?? '');
+      return parseAddressWithoutZone(query.dependOnClient().localAddress ?? '');
     case 'server_port': {
       const { localPort } = query.dependOnClient();
       return localPort === undefined ? undefined : sixteenBits(localPort);
@@ -90,7 +90,7 @@ function octetsOf(value: RewriteEdnsValue, query: Query): Uint8Array | undefined
   }
 }
 
-function textOf(text: string | undefined): Uint8Array | undefined {
+function encodeText(text: string | undefined): Uint8Array | undefined {
   return text === undefined || text === '' ? undefined : Buffer.from(text);
 }
 
@@ -98,12 +98,12 @@ function sixteenBits(number: number): Uint8Array {
   return Uint8Array.of(number >> 8, number & 0xff);
 }
 
-function addressOf(text: string): Uint8Array | undefined {
+function parseAddressWithoutZone(text: string): Uint8Array | undefined {
   return parseAddress(text.split('%', 1)[0] ?? text);
 }
 
 /** The data of a client subnet option (RFC 7871 section 6). */
-function subnetOf(address: Uint8Array, prefix: number): Uint8Array {
+function encodeClientSubnet(address: Uint8Array, prefix: number): Uint8Array {
   const family = address.length === 4 ? 1 : 2;
   const octets = address.slice(0, Math.ceil(prefix / 8));
   const last = octets.length - 1;

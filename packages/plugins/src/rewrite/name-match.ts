@@ -1,7 +1,7 @@
 /**
  * Matches names against rules of `rewrite`, and replaces them.
  */
-import { literalSuffixOf } from '@portolan/kernel/base/literal-suffix.ts';
+import { findLiteralSuffix } from '@portolan/kernel/base/literal-suffix.ts';
 import type { PatternGroups } from '@portolan/kernel/base/pattern.ts';
 import { type NameMatch, nameMatch, namesEndingWith } from '@portolan/kernel/chain/match.ts';
 import type { RewriteMatch } from './options.ts';
@@ -53,9 +53,9 @@ export function fillInGroups(to: string, groups: PatternGroups): string {
 }
 
 /** A match that covers all names of a rule. */
-export function namesOf(match: RewriteMatch): NameMatch {
+export function toNameMatch(match: RewriteMatch): NameMatch {
   if (match.kind === 'exact') return nameMatch('exact', match.text);
   if (match.kind === 'suffix') return namesEndingWith(match.text);
-  const suffix = match.kind === 'regex' ? literalSuffixOf(match.pattern.source) : undefined;
+  const suffix = match.kind === 'regex' ? findLiteralSuffix(match.pattern.source) : undefined;
   return suffix === undefined ? { kind: 'any' } : namesEndingWith(suffix);
 }

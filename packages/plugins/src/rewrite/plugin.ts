@@ -3,7 +3,7 @@
  */
 import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
-import { exactClassOf, exactTypeOf } from '@portolan/corefile/directive/type-names.ts';
+import { parseExactClass, parseExactType } from '@portolan/corefile/directive/type-names.ts';
 import type { RewriteMode, RewriteOptions, RewriteRule } from './options.ts';
 import { readEdnsRule } from './read-edns.ts';
 import { readNameRule } from './read-name.ts';
@@ -81,7 +81,7 @@ function readNumbers(
     );
   const [from = 0, to = 0] = words.map((word) => {
     const name = word.toUpperCase();
-    const number = field === 'type' ? exactTypeOf(name) : exactClassOf(name);
+    const number = field === 'type' ? parseExactType(name) : parseExactClass(name);
     if (number === undefined)
       throw cursor.bareError(`invalid ${field} ${JSON.stringify(name)}`, `Give the name of a ${field}.`);
     return number;

@@ -9,7 +9,7 @@ import type { RewriteMatch } from './options.ts';
 export type MatchKind = RewriteMatch['kind'];
 export const MATCH_KINDS: readonly MatchKind[] = ['exact', 'prefix', 'suffix', 'substring', 'regex'];
 
-export function matchKindOf(word: string): MatchKind | undefined {
+export function parseMatchKind(word: string): MatchKind | undefined {
   return MATCH_KINDS.find((known) => known === word.toLowerCase());
 }
 

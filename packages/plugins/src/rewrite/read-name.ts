@@ -6,7 +6,7 @@ import { compilePattern, type PatternFaults } from '@portolan/corefile/directive
 import { normalizeName } from '@portolan/corefile/keys/zone-name.ts';
 import type { Pattern } from '@portolan/kernel/base/pattern.ts';
 import type { RewriteAnswer, RewriteName } from './options.ts';
-import { type MatchKind, matchKindOf, readMatch } from './read-match.ts';
+import { type MatchKind, parseMatchKind, readMatch } from './read-match.ts';
 
 const REMEDY =
   'Write: name [exact|prefix|suffix|substring|regex] FROM TO [answer auto | answer name FROM TO | answer value FROM TO].';
@@ -16,7 +16,7 @@ export function readNameRule(words: readonly string[], cursor: DirectiveCursor):
   if (words.length < 2) throw cursor.bareError('too few arguments for a name rule', REMEDY);
   const isShort = words.length === 2;
   const [kindText = '', from = '', to = '', ...rest] = isShort ? ['exact', ...words] : words;
-  const known = matchKindOf(kindText);
+  const known = parseMatchKind(kindText);
   const { isAuto, answers } =
     rest.length === 0 ? NO_ANSWERS : readAnswers(kindText.toLowerCase(), rest, cursor);
   if (known === undefined)
@@ -28,7 +28,7 @@ export function readNameRule(words: readonly string[], cursor: DirectiveCursor):
   if (known === 'exact')
     requireGroups(normalizeName(to), normalizeName(from), patternFaults(normalizeName(to), cursor), cursor);
   const match = readMatch(known, from, patternFaults(from, cursor), cursor);
-  if (match.kind === 'regex') requireGroupsOf(match.pattern, to, cursor);
+  if (match.kind === 'regex') requirePatternGroups(match.pattern, to, cursor);
   warnOfForeignOwner(known, isAuto || answers.some(({ field }) => field === 'name'), cursor);
   return { field: 'name', match, to: normalizeName(to), restoresName: isAuto || known === 'exact', answers };
 }
@@ -100,14 +100,14 @@ function requireGroups(
   place = '',
 ): Pattern {
   const pattern = compilePattern(from, faults);
-  requireGroupsOf(pattern, to, cursor, place);
+  requirePatternGroups(pattern, to, cursor, place);
   return pattern;
 }
 
 /** The highest group that CoreDNS lets rules refer to. */
 const MAX_GROUP = 100;
 
-function requireGroupsOf(pattern: Pattern, to: string, cursor: DirectiveCursor, place = ''): void {
+function requirePatternGroups(pattern: Pattern, to: string, cursor: DirectiveCursor, place = ''): void {
   const numbers = [...to.matchAll(/\{(0|[1-9]\d{0,2})\}/g)].map((match) => Number(match[1]));
   const used = new Set(numbers.filter((number) => number <= MAX_GROUP)).size;
   if (used > pattern.groupCount)

@@ -3,10 +3,10 @@
  */
 import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
 import { parseUnsigned } from '@portolan/corefile/directive/go-values.ts';
-import { exactRcodeOf } from '@portolan/corefile/directive/type-names.ts';
+import { parseExactRcode } from '@portolan/corefile/directive/type-names.ts';
 import { normalizeName } from '@portolan/corefile/keys/zone-name.ts';
 import type { RewriteCname, RewriteMatch, RewriteRcode, RewriteTtl } from './options.ts';
-import { MATCH_KINDS, matchKindOf, readMatch, responseFaults } from './read-match.ts';
+import { MATCH_KINDS, parseMatchKind, readMatch, responseFaults } from './read-match.ts';
 
 const MAX_TTL = 2 ** 31 - 1;
 const MAX_RCODE = 23;
@@ -51,7 +51,7 @@ export function readRcodeRule(words: readonly string[], cursor: DirectiveCursor)
 
 function readRcode(text: string): number | undefined {
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  return number <= MAX_RCODE ? number : exactRcodeOf(text.toUpperCase());
+  return number <= MAX_RCODE ? number : parseExactRcode(text.toUpperCase());
 }
 
 function readResponseMatch(
@@ -61,7 +61,7 @@ function readResponseMatch(
   cursor: DirectiveCursor,
 ): RewriteMatch {
   const [kindText, name] = words.length === 1 ? ['exact', words[0] ?? ''] : [words[0] ?? '', words[1] ?? ''];
-  const kind = matchKindOf(kindText);
+  const kind = parseMatchKind(kindText);
   if (kind === undefined)
     throw cursor.bareError(
       `${field} rule supports only exact, prefix, suffix, substring, and regex name matching`,
@@ -76,7 +76,7 @@ export function readCnameRule(words: readonly string[], cursor: DirectiveCursor)
   if (words.length !== 2 && words.length !== 3)
     throw cursor.bareError(`too few (${words.length}) arguments for a cname rule`, remedy);
   const [kindText = '', fromText = '', toText = ''] = words.length === 2 ? ['exact', ...words] : words;
-  const kind = matchKindOf(kindText);
+  const kind = parseMatchKind(kindText);
   if (kind === undefined)
     throw cursor.bareError(`unknown cname rewrite type: ${kindText.toLowerCase()}`, remedy);
   const from = fromText.toLowerCase();

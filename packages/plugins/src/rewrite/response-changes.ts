@@ -58,7 +58,7 @@ interface Slot {
   record: ResourceRecord;
 }
 
-const slotsOf = (records: readonly ResourceRecord[]): readonly Slot[] =>
+const toSlots = (records: readonly ResourceRecord[]): readonly Slot[] =>
   records.map((record) => ({ record }));
 
 class ResponseDraft {
@@ -72,9 +72,9 @@ class ResponseDraft {
 
   constructor(answer: WholeAnswer) {
     this.#answer = answer;
-    this.#authorities = slotsOf(answer.authorities);
-    this.#answers = slotsOf(answer.answers);
-    this.#additionals = slotsOf(answer.additionals);
+    this.#authorities = toSlots(answer.authorities);
+    this.#answers = toSlots(answer.answers);
+    this.#additionals = toSlots(answer.additionals);
     this.#rcode = answer.rcode;
     this.#truncated = answer.truncated;
     this.#edns = answer.edns;
@@ -90,14 +90,14 @@ class ResponseDraft {
   }
 
   finish(): WholeAnswer {
-    const recordsOf = (slots: readonly Slot[]) => slots.map(({ record }) => record);
+    const listRecords = (slots: readonly Slot[]) => slots.map(({ record }) => record);
     return {
       ...this.#answer,
       rcode: this.#rcode,
       truncated: this.#truncated,
-      answers: recordsOf(this.#answers),
-      authorities: recordsOf(this.#authorities),
-      additionals: recordsOf(this.#additionals),
+      answers: listRecords(this.#answers),
+      authorities: listRecords(this.#authorities),
+      additionals: listRecords(this.#additionals),
       ...(this.#edns && { edns: this.#edns }),
     };
   }
@@ -135,7 +135,7 @@ class ResponseDraft {
       slot.record = { ...slot.record, data: { kind: 'CNAME', target } };
       break;
     }
-    this.#answers = [...kept, ...slotsOf(further.answers)];
+    this.#answers = [...kept, ...toSlots(further.answers)];
     this.#truncated = further.truncated;
   }
 }

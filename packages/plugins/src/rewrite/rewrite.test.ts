@@ -8,7 +8,7 @@ import type { Chain } from '@portolan/kernel/chain/handler.ts';
 import { covers } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 import { makeQuery, record, SOA } from '@portolan/kernel/chain/testing/queries.ts';
-import { EMPTY_ANSWER, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { EMPTY_ANSWER, toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import { describe, expect, it } from 'vitest';
 import type { RewriteMatch, RewriteMode, RewriteRule } from './options.ts';
 import { createRewriteHandler } from './rewrite.ts';
@@ -63,7 +63,7 @@ async function ask(
 
 function told({ answer }: Asked): readonly string[] {
   if (answer.kind === 'drop') return [];
-  const { answers, authorities, additionals } = wholeAnswerOf(answer);
+  const { answers, authorities, additionals } = toWholeAnswer(answer);
   return [...answers, ...authorities, ...additionals].map(presentRecord);
 }
 

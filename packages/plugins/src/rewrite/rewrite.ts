@@ -7,9 +7,9 @@ import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
 import { covers, type Match, type Questions } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { isResponse, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { isResponse, toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import { changeEdns } from './edns-rules.ts';
-import { matchesName, namesOf, replaceName } from './name-match.ts';
+import { matchesName, replaceName, toNameMatch } from './name-match.ts';
 import type { RewriteName, RewriteOptions, RewriteRule } from './options.ts';
 import {
   changeResponse,
@@ -24,7 +24,7 @@ import {
 
 /** @param chain answers questions for targets that `cname` rules insert */
 export function createRewriteHandler({ rules }: RewriteOptions, chain: Chain): Handler {
-  const optionCodes = localCodesOf(rules);
+  const optionCodes = listLocalCodes(rules);
   return {
     name: 'rewrite',
     role: 'other',
@@ -39,7 +39,7 @@ export function createRewriteHandler({ rules }: RewriteOptions, chain: Chain): H
   };
 }
 
-function localCodesOf(rules: readonly RewriteRule[]): ReadonlySet<number> {
+function listLocalCodes(rules: readonly RewriteRule[]): ReadonlySet<number> {
   return new Set(
     rules.flatMap((rule) => (rule.field === 'edns0' && rule.option === 'local' ? [rule.code] : [])),
   );
@@ -107,7 +107,7 @@ class Rewriting {
     const name = tryParseName(text);
     if (name === undefined) return { invalid: text };
     this.#query = this.#query.about({ ...question, name });
-    return { changes: changesOf(rule, key, name) };
+    return { changes: createResponseChanges(rule, key, name) };
   }
 
   #renumber(field: 'type' | 'class', from: number, to: number): Applied | undefined {
@@ -121,7 +121,7 @@ class Rewriting {
     const further = this.#query.furtherQuery({ ...this.#query.question, name });
     if (further === undefined) return undefined;
     const answer = await this.#chain(further);
-    return answer.kind === 'drop' ? undefined : wholeAnswerOf(answer);
+    return answer.kind === 'drop' ? undefined : toWholeAnswer(answer);
   };
 
   #pass(next: Next): Answer | Promise<Answer> {
@@ -134,7 +134,7 @@ class Rewriting {
     this.#noteChanges();
     const answer = await next(this.#query);
     if (answer.kind === 'drop' || (this.#changes.length === 0 && isResponse(answer))) return answer;
-    return await changeResponse(wholeAnswerOf(answer), this.#changes);
+    return await changeResponse(toWholeAnswer(answer), this.#changes);
   }
 
   #noteChanges(): void {
@@ -156,7 +156,7 @@ class Rewriting {
 type Applied = { readonly changes: readonly ResponseChange[] } | { readonly invalid: string };
 
 /** Changes that restore answers: by the exact names of the question, or for suffixes by the text of the rule. */
-function changesOf(rule: RewriteName, from: string, to: AbsoluteName): readonly ResponseChange[] {
+function createResponseChanges(rule: RewriteName, from: string, to: AbsoluteName): readonly ResponseChange[] {
   const { match, answers, restoresName } = rule;
   const own = answers.map(
     ({ field, pattern, to: replacement }): ResponseChange => ({
@@ -175,7 +175,7 @@ function changesOf(rule: RewriteName, from: string, to: AbsoluteName): readonly 
  * names end.
  */
 function rewrittenQuestions(rules: readonly RewriteRule[]): Questions {
-  const matches = rules.flatMap(matchesOf);
+  const matches = rules.flatMap(listMatches);
   return {
     includes: (name, type) => matches.some((match) => covers(match, name, type)),
     matches: () => matches,
@@ -185,7 +185,7 @@ function rewrittenQuestions(rules: readonly RewriteRule[]): Questions {
 const ANY_NAME: Match['name'] = { kind: 'any' };
 
 /** Each rule by itself: later rules see a changed name only if the rule that changed it matched. */
-function matchesOf(rule: RewriteRule): readonly Match[] {
+function listMatches(rule: RewriteRule): readonly Match[] {
   switch (rule.field) {
     case 'type':
       return [{ name: ANY_NAME, types: new Set([rule.from]) }];
@@ -196,6 +196,6 @@ function matchesOf(rule: RewriteRule): readonly Match[] {
     case 'edns0':
       return [{ name: ANY_NAME, types: 'all' }];
     default:
-      return [{ name: namesOf(rule.match), types: 'all' }];
+      return [{ name: toNameMatch(rule.match), types: 'all' }];
   }
 }

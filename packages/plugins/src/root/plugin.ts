@@ -16,7 +16,7 @@ export const root = definePlugin({
     let path = '';
     cursor.eachUse(() => {
       path = cursor.requiredArgument();
-      if (files.kindOf(path) === undefined)
+      if (files.findKind(path) === undefined)
         cursor.warn('Files are found as soon as it does.', `Root path does not exist: ${path}`);
     });
     return { path };

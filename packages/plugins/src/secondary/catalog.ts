@@ -30,7 +30,7 @@ export function readCatalog(names: ZoneNames): ReadonlyMap<NameKey, CatalogMembe
     throw new CatalogError(`catalog zone ${origin} has no NS record`);
   for (const name of names) {
     const labels = labelsBelow(name.name, origin);
-    if (labels[0] === 'version' && labels.length === 1) versions.push(...name.records(TYPE.TXT).map(textOf));
+    if (labels[0] === 'version' && labels.length === 1) versions.push(...name.records(TYPE.TXT).map(readTxt));
     const [top, id, property, ...more] = labels.toReversed();
     if (top !== 'zones' || id === undefined || more.length > 0) continue;
     if (property === undefined) takeOnly(nodes, id, name.records(TYPE.PTR), origin);
@@ -41,10 +41,10 @@ export function readCatalog(names: ZoneNames): ReadonlyMap<NameKey, CatalogMembe
     throw new CatalogError(`catalog zone ${origin} must have exactly one version TXT record`);
   if (version !== VERSION)
     throw new CatalogError(`catalog zone ${origin} has unsupported version ${JSON.stringify(version)}`);
-  return membersOf(nodes, owners, origin);
+  return collectMembers(nodes, owners, origin);
 }
 
-function membersOf(
+function collectMembers(
   nodes: ReadonlyMap<string, NameKey>,
   owners: ReadonlyMap<string, NameKey>,
   origin: NameKey,
@@ -78,6 +78,6 @@ function labelsBelow(name: NameKey, origin: NameKey): readonly string[] {
   return splitLabels(name).slice(0, splitLabels(name).length - splitLabels(origin).length);
 }
 
-function textOf({ data }: ResourceRecord): string {
+function readTxt({ data }: ResourceRecord): string {
   return data.kind === 'TXT' ? Buffer.concat(data.strings).toString('latin1') : '';
 }

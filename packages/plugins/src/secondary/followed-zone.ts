@@ -74,7 +74,7 @@ export class FollowedZone {
     const fetched = this.#fetched;
     if (fetched === undefined) return undefined;
     const age = this.#dependencies.clock.monotonic() - fetched.checked;
-    return age < timesOf(fetched.names).expire ? fetched.names : undefined;
+    return age < readSoaTimers(fetched.names).expire ? fetched.names : undefined;
   }
 
   start(): void {
@@ -181,7 +181,7 @@ export class FollowedZone {
       this.#pause = Math.min(MAX_PAUSE, pause * 2);
       return pause;
     }
-    const { refresh, retry } = timesOf(this.#fetched.names);
+    const { refresh, retry } = readSoaTimers(this.#fetched.names);
     return (isGood ? refresh : retry) * (1 - SPREAD * this.#dependencies.random());
   }
 }
@@ -199,7 +199,7 @@ async function fetchNewest(options: FetchOptions, known: ZoneNames | undefined):
 }
 
 /** Milliseconds. */
-function timesOf({ soa }: ZoneNames): Readonly<Record<'refresh' | 'retry' | 'expire', number>> {
+function readSoaTimers({ soa }: ZoneNames): Readonly<Record<'refresh' | 'retry' | 'expire', number>> {
   const data = soa?.data;
   const [refresh, retry, expire] = data?.kind === 'SOA' ? [data.refresh, data.retry, data.expire] : [0, 0, 0];
   const inMilliseconds = (seconds: number) => Math.max(MIN_INTERVAL, seconds) * 1000;

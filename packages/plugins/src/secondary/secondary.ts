@@ -1,7 +1,7 @@
 /**
  * Answers from zones that are fetched from primary servers.
  */
-import { parentOf } from '@portolan/dns/name.ts';
+import { toParent } from '@portolan/dns/name.ts';
 import { type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
@@ -137,7 +137,7 @@ export class Secondary implements TransferSource {
 
   async #handle(query: Query, next: Next): Promise<Answer> {
     query.forbidStoring();
-    const zone = this.#zoneOf(query.key);
+    const zone = this.#findZone(query.key);
     if (zone === undefined) return refuseIfLast(await next(query), 'secondary');
     if (query.header.opcode === OPCODE.NOTIFY) return this.#notified(query, zone);
     const { type } = query.question;
@@ -161,8 +161,8 @@ export class Secondary implements TransferSource {
     return { ...EMPTY_ANSWER, authoritative: true };
   }
 
-  #zoneOf(name: NameKey): FollowedZone | undefined {
-    for (let at: NameKey | undefined = name; at !== undefined; at = parentOf(at)) {
+  #findZone(name: NameKey): FollowedZone | undefined {
+    for (let at: NameKey | undefined = name; at !== undefined; at = toParent(at)) {
       const zone = this.#zoneNamed(at);
       if (zone !== undefined) return zone;
     }

@@ -11,7 +11,7 @@ import {
 import type { DirectiveCursor, DirectiveError } from '@portolan/corefile/directive/directive-cursor.ts';
 import { parseUnsigned } from '@portolan/corefile/directive/go-values.ts';
 import { compilePattern } from '@portolan/corefile/directive/patterns.ts';
-import { exactClassOf, exactRcodeOf, exactTypeOf } from '@portolan/corefile/directive/type-names.ts';
+import { parseExactClass, parseExactRcode, parseExactType } from '@portolan/corefile/directive/type-names.ts';
 import type { ExpressionType } from '@portolan/corefile/expression/built-in-functions.ts';
 import { readTypedExpression, type VariableTypes } from '@portolan/corefile/expression/check-expression.ts';
 import { type Expression, ExpressionError } from '@portolan/corefile/expression/expression.ts';
@@ -55,11 +55,11 @@ export const template = definePlugin({
 
 function readTemplate(cursor: DirectiveCursor, context: DirectiveContext): TemplateRule {
   const classText = cursor.requiredArgument();
-  const recordClass = exactClassOf(classText);
+  const recordClass = parseExactClass(classText);
   if (recordClass === undefined)
     throw cursor.error(`invalid query class ${classText}`, 'Give IN, CH, HS or ANY, then the type.');
   const typeText = cursor.requiredArgument();
-  const type = exactTypeOf(typeText);
+  const type = parseExactType(typeText);
   // CoreDNS writes "class" here too.
   if (type === undefined)
     throw cursor.error(`invalid RR class ${typeText}`, 'Give a type in capitals, as in AAAA.');
@@ -190,7 +190,7 @@ function readRecords(name: TemplateSection, cursor: DirectiveCursor): readonly T
 
 function readRcode(cursor: DirectiveCursor): number {
   const text = cursor.requiredArgument();
-  const rcode = exactRcodeOf(text);
+  const rcode = parseExactRcode(text);
   if (rcode === undefined)
     throw cursor.error(`unknown rcode ${text}`, 'Give it in capitals, as in NXDOMAIN.');
   return rcode;

@@ -3,7 +3,7 @@
  */
 import { isWithin } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey, TYPE } from '@portolan/dns/types.ts';
-import { literalSuffixOf } from '@portolan/kernel/base/literal-suffix.ts';
+import { findLiteralSuffix } from '@portolan/kernel/base/literal-suffix.ts';
 import {
   isWithinAny,
   type Match,
@@ -17,7 +17,7 @@ export function questionsOfTemplates(templates: readonly TemplateRule[]): Questi
   // Readers answer only class IN, and ask rules are only for class IN.
   const rules = templates.filter((rule) => rule.class === CLASS.IN || rule.class === CLASS.ANY);
   const zones = rules.map((rule) => new Set(rule.zones));
-  const matches = rules.flatMap(matchesOf);
+  const matches = rules.flatMap(listMatches);
   return {
     includes: (name, type) =>
       rules.some((rule, index) => isWithinAny(name, zones[index] ?? NO_ZONES) && concerns(rule, name, type)),
@@ -38,7 +38,7 @@ function isOfType(rule: TemplateRule, type: number): boolean {
   return rule.type === TYPE.ANY || type === TYPE.ANY || type === rule.type;
 }
 
-function matchesOf(rule: TemplateRule): readonly Match[] {
+function listMatches(rule: TemplateRule): readonly Match[] {
   const types = rule.type === TYPE.ANY ? 'all' : new Set([rule.type, TYPE.ANY]);
   const names = rule.zones.flatMap((zone) => namesIn(zone, rule));
   return names.map((name) => ({ name, types }));
@@ -50,7 +50,7 @@ function namesIn(zone: NameKey, { patterns, fallthrough }: TemplateRule): readon
   const fallsThrough = fallthrough.some((from) => isWithin(zone, from));
   if (!fallsThrough || patterns.length === 0) return [whole];
   return patterns.flatMap(({ source }) => {
-    const suffix = literalSuffixOf(source);
+    const suffix = findLiteralSuffix(source);
     const match = suffix === undefined ? whole : namesEndingWith(suffix);
     if (match.kind === 'any' || isWithin(zone, match.name)) return [whole];
     return isWithin(match.name, zone) ? [match] : [];

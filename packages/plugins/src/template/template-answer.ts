@@ -8,11 +8,11 @@ import { type AbsoluteName, type NameKey, RCODE, type ResourceRecord, TYPE } fro
 import type { Answer, WholeAnswer } from '@portolan/kernel/chain/answer.ts';
 import type { Chain } from '@portolan/kernel/chain/handler.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { EMPTY_ANSWER, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { EMPTY_ANSWER, toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import { describeAsCoreDns } from '@portolan/sources/zone-files/coredns-words.ts';
 import { parseRecord } from '@portolan/sources/zone-files/zone-file.ts';
 import type { TemplateRule } from './options.ts';
-import { classAndTypeOf, type TemplateMatch, templateDataOf } from './template-data.ts';
+import { formatClassAndType, makeTemplateData, type TemplateMatch } from './template-data.ts';
 import type { MatchLabels, TemplateMetrics } from './template-metrics.ts';
 import { type TextTemplate, TextTemplateError } from './text-template/text-template.ts';
 import type { TemplateStruct } from './text-template/values.ts';
@@ -40,8 +40,8 @@ export class TemplateAnswer {
     const { query, rule, zone, match, variables } = parts;
     const { server, view } = query.site;
     this.#parts = parts;
-    this.#data = templateDataOf(query, rule, { zone, match, variables });
-    this.#labels = { server, zone, view, ...classAndTypeOf(query, rule) };
+    this.#data = makeTemplateData(query, rule, { zone, match, variables });
+    this.#labels = { server, zone, view, ...formatClassAndType(query, rule) };
   }
 
   async make(): Promise<Answer> {
@@ -58,7 +58,7 @@ export class TemplateAnswer {
         answers: this.#answers,
         additionals: rule.additional.map((template) => this.#fill(template)),
         authorities: rule.authority.map((template) => this.#fill(template)),
-        ...ednsOf(rule),
+        ...toEdnsFields(rule),
       };
     } catch (error) {
       if (error instanceof TextTemplateError || error instanceof TemplateRecordError)
@@ -84,7 +84,7 @@ export class TemplateAnswer {
     const further = query.furtherQuery({ ...query.question, name });
     if (further === undefined) return undefined;
     const answer = await chain(further);
-    return answer.kind === 'drop' ? undefined : wholeAnswerOf(answer);
+    return answer.kind === 'drop' ? undefined : toWholeAnswer(answer);
   }
 
   /** @throws TextTemplateError, TemplateRecordError */
@@ -115,7 +115,7 @@ function fillRecord(template: TextTemplate, data: TemplateStruct): ResourceRecor
 
 const QUOTED = /"(?:[^"\\]|\\.)*"/gs;
 
-function ednsOf({ extendedError: reason }: TemplateRule): Pick<WholeAnswer, 'edns' | 'passedErrors'> {
+function toEdnsFields({ extendedError: reason }: TemplateRule): Pick<WholeAnswer, 'edns' | 'passedErrors'> {
   if (reason === undefined) return {};
   const options = [extendedError(reason.code, reason.text)];
   return { edns: { udpSize: 4096, dnssecOk: true, options }, passedErrors: passedErrors(options) };

@@ -26,13 +26,13 @@ export interface MatchedRule {
   readonly variables: Variables;
 }
 
-export function templateDataOf(
+export function makeTemplateData(
   query: Query,
   rule: TemplateRule,
   { zone, match, variables }: MatchedRule,
 ): TemplateStruct {
   const { key } = query;
-  const { class: dnsClass, type } = classAndTypeOf(query, rule);
+  const { class: dnsClass, type } = formatClassAndType(query, rule);
   return {
     kind: 'struct',
     typeName: '*template.templateData',
@@ -41,15 +41,15 @@ export function templateDataOf(
       Name: key,
       Regex: match.source,
       Match: match.groups.map((group) => group ?? ''),
-      Group: groupsOf(match),
+      Group: toGroupMap(match),
       Class: dnsClass,
       Type: type,
-      Message: () => messageOf(query),
-      Question: questionOf(query),
+      Message: () => toMessageStruct(query),
+      Question: toQuestionStruct(query),
       // Only answers of templates that name the client depend on the client.
       Remote: () => query.dependOnClient().address,
       Var: { kind: 'map', entries: new Map([...variables].map(([name, value]) => [name, shown(value)])) },
-      Meta: ([label]) => metadataOf(query, label),
+      Meta: ([label]) => readMetadata(query, label),
     },
   };
 }
@@ -61,13 +61,13 @@ function shown(value: Value): TemplateValue {
 }
 
 /** The answer is not stored: facts may differ between clients. */
-function metadataOf(query: Query, label: TemplateValue): TemplateValue {
+function readMetadata(query: Query, label: TemplateValue): TemplateValue {
   query.forbidStoring();
   return typeof label === 'string' ? (query.metadata(label) ?? '') : '';
 }
 
 /** Names of the class and type, or empty strings. For questions for ANY, those of the rule. */
-export function classAndTypeOf(
+export function formatClassAndType(
   { question }: Query,
   rule: TemplateRule,
 ): { readonly class: string; readonly type: string } {
@@ -76,14 +76,14 @@ export function classAndTypeOf(
   return { class: knownClassName(dnsClass) ?? '', type: knownTypeName(type) ?? '' };
 }
 
-function groupsOf({ groups, groupNames }: TemplateMatch): TemplateMap {
+function toGroupMap({ groups, groupNames }: TemplateMatch): TemplateMap {
   const entries = new Map<string, TemplateValue>();
   for (const [number, group] of groups.entries()) entries.set(String(number), group ?? '');
   for (const [name, number] of groupNames) entries.set(name, groups[number] ?? '');
   return { kind: 'map', entries };
 }
 
-function questionOf({ question }: Query): TemplateStruct {
+function toQuestionStruct({ question }: Query): TemplateStruct {
   return {
     kind: 'struct',
     typeName: '*dns.Question',
@@ -92,7 +92,7 @@ function questionOf({ question }: Query): TemplateStruct {
 }
 
 /** The answer is not stored: the header of the message differs between clients. */
-function messageOf(query: Query): TemplateStruct {
+function toMessageStruct(query: Query): TemplateStruct {
   query.forbidStoring();
   const { header } = query;
   return {
@@ -109,7 +109,7 @@ function messageOf(query: Query): TemplateStruct {
       AuthenticatedData: header.authenticData,
       CheckingDisabled: header.checkingDisabled,
       Rcode: header.rcode,
-      Question: [questionOf(query)],
+      Question: [toQuestionStruct(query)],
     },
   };
 }

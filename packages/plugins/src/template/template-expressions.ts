@@ -7,7 +7,7 @@ import { evaluate, type Functions, type Variables } from '@portolan/corefile/exp
 import type { Value } from '@portolan/corefile/expression/expression.ts';
 import { PatternError } from '@portolan/kernel/base/pattern.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { functionsOf, QUERY_FUNCTIONS } from '../view/query-functions.ts';
+import { createQueryFunctions, QUERY_FUNCTIONS } from '../view/query-functions.ts';
 import type { TemplateRule } from './options.ts';
 import type { TemplateMatch } from './template-data.ts';
 
@@ -54,7 +54,7 @@ export function createRuleEvaluation(): EvaluateRule {
     return current;
   };
   const functions: Functions = new Map([
-    ...[...functionsOf(() => now().query)].map(([name, call]) => {
+    ...[...createQueryFunctions(() => now().query)].map(([name, call]) => {
       const noted = (...args: readonly Value[]) => {
         // Whoever reads the client keeps the answer from all others.
         now().query.dependOnClient();
@@ -62,7 +62,7 @@ export function createRuleEvaluation(): EvaluateRule {
       };
       return [name, OF_QUESTION.has(name) ? call : noted] as const;
     }),
-    ['group', (name: Value = null) => groupOf(now().match, name)] as const,
+    ['group', (name: Value = null) => findGroup(now().match, name)] as const,
   ]);
   return (rule, query, match) => {
     if (rule.variables.length === 0 && rule.conditions.length === 0) return NO_VARIABLES;
@@ -88,7 +88,7 @@ function evaluateWith({ variables, conditions }: TemplateRule, functions: Functi
 }
 
 /** A group by its name or number; empty if there is none. */
-function groupOf({ groups, groupNames }: TemplateMatch, name: Value): string {
+function findGroup({ groups, groupNames }: TemplateMatch, name: Value): string {
   const number = typeof name === 'string' ? (groupNames.get(name) ?? Number(name)) : name;
   return typeof number === 'number' ? (groups[number] ?? '') : '';
 }

@@ -48,12 +48,12 @@ export class TemplateMetrics {
   /** @param kind `template`: it could not be filled in; `record`: the result is not a record */
   failed(kind: 'template' | 'record', labels: MatchLabels, { use, source }: TextTemplate): void {
     const counter = kind === 'template' ? this.#templateFailures : this.#recordFailures;
-    counter.inc({ ...labels, section: use, template: goTextOf(source) });
+    counter.inc({ ...labels, section: use, template: toGoText(source) });
   }
 }
 
 /** A template in Go's form: without redundant blanks, and without those that its trim markers remove. */
-function goTextOf(source: string): string {
+function toGoText(source: string): string {
   return source
     .replaceAll(/\s*\{\{-\s/g, '{{')
     .replaceAll(/\s-\}\}\s*/g, '}}')

@@ -7,20 +7,20 @@ import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import { Pattern } from '@portolan/kernel/base/pattern.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import { addresses, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
-import { wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import { describe, expect, it } from 'vitest';
 import type { TemplateRule } from './options.ts';
 import { createTemplateHandler } from './template.ts';
 import { isReservedName, TEMPLATE_FUNCTIONS } from './template-expressions.ts';
 import { TextTemplate } from './text-template/text-template.ts';
 
-const zoneOf = (...names: readonly string[]) => names.map((name) => toKey(parseName(name)));
+const makeZones = (...names: readonly string[]) => names.map((name) => toKey(parseName(name)));
 const lines = (...sources: readonly string[]) => sources.map((source) => new TextTemplate('answer', source));
 
 const RULE: TemplateRule = {
   class: CLASS.IN,
   type: TYPE.A,
-  zones: zoneOf('example.'),
+  zones: makeZones('example.'),
   patterns: [],
   variables: [],
   conditions: [],
@@ -36,7 +36,7 @@ const passed: Answer = { kind: 'refused' };
 const resolve = () => addresses('target.', '192.0.2.7');
 const dependencies = () => ({ chain: resolve, metrics: new MetricRegistry() });
 
-async function answerOf(
+async function askTemplates(
   rules: readonly Partial<TemplateRule>[],
   query = makeQuery('a.example.'),
 ): Promise<Answer> {
@@ -45,9 +45,9 @@ async function answerOf(
 }
 
 async function told(rules: readonly Partial<TemplateRule>[], query = makeQuery('a.example.')) {
-  const answer = await answerOf(rules, query);
+  const answer = await askTemplates(rules, query);
   if (answer === passed || answer.kind === 'drop') return 'passed';
-  const { rcode, answers, authorities, additionals } = wholeAnswerOf(answer);
+  const { rcode, answers, authorities, additionals } = toWholeAnswer(answer);
   return [rcode, ...[...answers, ...authorities, ...additionals].map(presentRecord)].join(' | ');
 }
 
@@ -75,9 +75,11 @@ describe('template', () => {
 
   it('fails for names that fit no pattern, unless they fall through', async () => {
     const patterns = [new Pattern('^b')];
-    expect(await answerOf([{ patterns }, {}])).toEqual({ kind: 'servfail' });
-    expect(await told([{ patterns, fallthrough: zoneOf('.') }, {}])).toBe('0 | a.example. 60 IN A 192.0.2.1');
-    expect(await told([{ patterns, fallthrough: zoneOf('test.') }])).toBe('2');
+    expect(await askTemplates([{ patterns }, {}])).toEqual({ kind: 'servfail' });
+    expect(await told([{ patterns, fallthrough: makeZones('.') }, {}])).toBe(
+      '0 | a.example. 60 IN A 192.0.2.1',
+    );
+    expect(await told([{ patterns, fallthrough: makeZones('test.') }])).toBe('2');
   });
 
   it('follows aliases for addresses, but not to the question itself', async () => {
@@ -92,25 +94,25 @@ describe('template', () => {
   });
 
   it('fails with the reason where a template makes no record', async () => {
-    expect(await answerOf([{ answer: lines('{{ .Name }} 60 IN A x') }])).toEqual({
+    expect(await askTemplates([{ answer: lines('{{ .Name }} 60 IN A x') }])).toEqual({
       kind: 'servfail',
       reason: 'dns: bad A A: "x" at line: 1:20',
     });
-    expect(await answerOf([{ answer: lines('{{ index .Match 9 }}') }])).toMatchObject({
+    expect(await askTemplates([{ answer: lines('{{ index .Match 9 }}') }])).toMatchObject({
       kind: 'servfail',
       reason: expect.stringContaining('index out of range: 9'),
     });
   });
 
   it('says the code and the extended error of its options', async () => {
-    expect(await answerOf([{ answer: [], rcode: 3, extendedError: { code: 21, text: 'no' } }])).toMatchObject(
-      {
-        rcode: 3,
-        authoritative: true,
-        edns: { udpSize: 4096, dnssecOk: true, options: [{ code: 15, data: Buffer.from('\0\x15no') }] },
-      },
-    );
-    expect(await answerOf([{ rcode: 2 }])).toEqual({ kind: 'servfail' });
+    expect(
+      await askTemplates([{ answer: [], rcode: 3, extendedError: { code: 21, text: 'no' } }]),
+    ).toMatchObject({
+      rcode: 3,
+      authoritative: true,
+      edns: { udpSize: 4096, dnssecOk: true, options: [{ code: 15, data: Buffer.from('\0\x15no') }] },
+    });
+    expect(await askTemplates([{ rcode: 2 }])).toEqual({ kind: 'servfail' });
   });
 
   it('takes line breaks within quotation marks', async () => {
@@ -125,7 +127,7 @@ describe('template', () => {
     ['the name alone', '{{ .Name }} 60 IN TXT x', true],
   ])('may be stored or not: it reads %s', async (_what, source, isDerived) => {
     const query = makeQuery('a.example.');
-    await answerOf([{ answer: lines(source) }], query);
+    await askTemplates([{ answer: lines(source) }], query);
     expect(query.isDerived).toBe(isDerived);
   });
 });
@@ -155,9 +157,12 @@ describe('the questions of template', () => {
   it.each([
     [{}, [suffix('example.')]],
     [{ patterns: [new Pattern('^b[.]example[.]$')] }, [suffix('example.')]],
-    [{ patterns: [new Pattern('^.*[.]b[.]example[.]$')], fallthrough: zoneOf('.') }, [suffix('b.example.')]],
-    [{ patterns: [new Pattern('b')], fallthrough: zoneOf('.') }, [suffix('example.')]],
-    [{ patterns: [new Pattern('^.*[.]test[.]$')], fallthrough: zoneOf('.') }, []],
+    [
+      { patterns: [new Pattern('^.*[.]b[.]example[.]$')], fallthrough: makeZones('.') },
+      [suffix('b.example.')],
+    ],
+    [{ patterns: [new Pattern('b')], fallthrough: makeZones('.') }, [suffix('example.')]],
+    [{ patterns: [new Pattern('^.*[.]test[.]$')], fallthrough: makeZones('.') }, []],
     [{ class: CLASS.CH }, []],
   ])('are those of its zones that it says something about, %#', (rule, names) => {
     const types = new Set([TYPE.A, TYPE.ANY]);
@@ -165,7 +170,7 @@ describe('the questions of template', () => {
   });
 
   it('leave out names that fall through', () => {
-    const { includes } = statedBy({ patterns: [new Pattern('^b')], fallthrough: zoneOf('.') });
+    const { includes } = statedBy({ patterns: [new Pattern('^b')], fallthrough: makeZones('.') });
     expect(
       [makeQuery('b.example.'), makeQuery('a.example.')].map(({ key }) => includes(key, TYPE.A)),
     ).toEqual([true, false]);
@@ -204,8 +209,8 @@ describe('expressions of a template', () => {
   it('are conditions, and fall through where these are not met', async () => {
     const rule = { ...numbered, ...withExpressions({ num: "int(group('n'))" }, 'num > 1', "type() == 'A'") };
     expect(await told([rule], makeQuery('2-1.example.'))).toContain('192.0.2.1');
-    expect((await answerOf([rule], makeQuery('1-1.example.'))).kind).toBe('servfail');
-    const falling = { ...rule, fallthrough: zoneOf('example.') };
+    expect((await askTemplates([rule], makeQuery('1-1.example.'))).kind).toBe('servfail');
+    const falling = { ...rule, fallthrough: makeZones('example.') };
     expect(await told([falling], makeQuery('1-1.example.'))).toBe('passed');
     expect(await told([{ ...falling, ...withExpressions({}, '1') }], makeQuery('1-1.example.'))).toBe(
       'passed',
@@ -213,8 +218,11 @@ describe('expressions of a template', () => {
   });
 
   it('that have no value are SERVFAIL, even with fallthrough', async () => {
-    const rule = { ...withExpressions({}, "incidr('none', '10.0.0.0/8')"), fallthrough: zoneOf('example.') };
-    expect((await answerOf([rule])).kind).toBe('servfail');
+    const rule = {
+      ...withExpressions({}, "incidr('none', '10.0.0.0/8')"),
+      fallthrough: makeZones('example.'),
+    };
+    expect((await askTemplates([rule])).kind).toBe('servfail');
   });
 
   it.each([
@@ -224,7 +232,7 @@ describe('expressions of a template', () => {
     ["'constant'", false],
   ])('with %s are for one client alone: %s', async (text, isForOne) => {
     const query = makeQuery('a.example.');
-    await answerOf([withExpressions({ value: text })], query);
+    await askTemplates([withExpressions({ value: text })], query);
     expect(query.clientWasRead).toBe(isForOne);
   });
 

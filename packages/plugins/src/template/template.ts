@@ -1,7 +1,7 @@
 /**
  * Answers made from templates: for each question that matches, records that are filled in with parts of its name.
  */
-import { isWithin, parentOf } from '@portolan/dns/name.ts';
+import { isWithin, toParent } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import type { Chain, Handler } from '@portolan/kernel/chain/handler.ts';
@@ -48,17 +48,17 @@ export function createTemplateHandler(
 
 /** The zone of the rule that contains the question; undefined if the rule does not match. */
 function zoneFor({ key, question }: Query, rule: TemplateRule): NameKey | undefined {
-  if (!isOf(question.class, rule.class, CLASS.ANY) || !isOf(question.type, rule.type, TYPE.ANY))
+  if (!isMatch(question.class, rule.class, CLASS.ANY) || !isMatch(question.type, rule.type, TYPE.ANY))
     return undefined;
   return closestZone(key, rule.zones);
 }
 
-function isOf(asked: number, own: number, any: number): boolean {
+function isMatch(asked: number, own: number, any: number): boolean {
   return asked === own || own === any || asked === any;
 }
 
 function closestZone(name: NameKey, zones: readonly NameKey[]): NameKey | undefined {
-  for (let at: NameKey | undefined = name; at !== undefined; at = parentOf(at))
+  for (let at: NameKey | undefined = name; at !== undefined; at = toParent(at))
     if (zones.includes(at)) return at;
   return undefined;
 }

@@ -49,7 +49,7 @@ function readUse(cursor: DirectiveCursor, context: DirectiveContext): TlsOptions
       },
       keylog: () => {
         keyLog = context.resolve(cursor.remainingBetween(1, 1)[0] ?? '');
-        if (context.files.kindOf(dirname(keyLog)) !== 'folder')
+        if (context.files.findKind(dirname(keyLog)) !== 'folder')
           throw cursor.error(
             `unable to write TLS Key Log to ${JSON.stringify(keyLog)}: open ${keyLog}: no such file or directory`,
             'Name a file in a folder that exists.',
@@ -74,7 +74,7 @@ function readUse(cursor: DirectiveCursor, context: DirectiveContext): TlsOptions
 
 /** @throws Error as Node does */
 function readFile(path: string, { files }: DirectiveContext): string {
-  if (files.kindOf(path) === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' });
+  if (files.findKind(path) === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' });
   return files.read(path);
 }
 

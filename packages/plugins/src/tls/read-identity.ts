@@ -14,7 +14,7 @@ export function readIdentity(
   { certificate, key, authorities, clientAuthentication }: TlsOptions,
   read: (path: string) => Buffer | string,
 ): TlsIdentity {
-  const octetsOf = (path: string): Buffer => {
+  const readOctets = (path: string): Buffer => {
     try {
       return Buffer.from(read(path));
     } catch (error) {
@@ -24,9 +24,9 @@ export function readIdentity(
     }
   };
   const identity: TlsIdentity = {
-    certificate: octetsOf(certificate),
-    key: octetsOf(key),
-    authorities: authorities === undefined ? undefined : octetsOf(authorities),
+    certificate: readOctets(certificate),
+    key: readOctets(key),
+    authorities: authorities === undefined ? undefined : readOctets(authorities),
     clientAuthentication,
   };
   checkIdentity(identity);

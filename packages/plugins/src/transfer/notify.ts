@@ -1,7 +1,7 @@
 /**
  * Notifies secondary servers that a zone has changed (RFC 1996).
  */
-import { wholeRcodeOf } from '@portolan/dns/edns.ts';
+import { toFullRcode } from '@portolan/dns/edns.ts';
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
 import { signQuery } from '@portolan/dns/tsig.ts';
 import { CLASS, type NameKey, OPCODE, RCODE, TYPE } from '@portolan/dns/types.ts';
@@ -67,7 +67,7 @@ function send({ zone, clock, key }: NotifyOptions, transport: UdpTransport): Pro
     const exchange = transport.ask(query, {
       replied(reply) {
         timer.cancel();
-        resolve(wholeRcodeOf(reply));
+        resolve(toFullRcode(reply));
       },
       heard() {},
       failed(code) {

@@ -4,7 +4,7 @@
  * IXFR is answered with the whole zone, or with its SOA record if the client has the same serial (RFC 1995 section 4).
  */
 import { encodeMessage } from '@portolan/dns/message.ts';
-import { parentOf } from '@portolan/dns/name.ts';
+import { toParent } from '@portolan/dns/name.ts';
 import { isNewer } from '@portolan/dns/serial.ts';
 import { type Message, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
@@ -98,7 +98,7 @@ export class Transfer {
     const rule = this.#ruleFor(query.key);
     if (rule === undefined) return next(query);
     if (!isAllowed(rule, client.address)) return { ...EMPTY_ANSWER, rcode: RCODE.REFUSED };
-    const serial = serialOf(query);
+    const serial = readSerial(query);
     if (serial === 'missing') return { kind: 'servfail' };
     const zone = this.#zoneAt(query.key);
     if (zone?.soa === undefined) return next(query);
@@ -124,7 +124,7 @@ export class Transfer {
   }
 
   #send(query: Query, zone: TransferableZone, soa: ResourceRecord): Answer {
-    const batches = batchesOf(surround(soa, zone.records()));
+    const batches = splitIntoBatches(surround(soa, zone.records()));
     const { value: first = [] } = batches.next();
     const end = (records: number) => this.#log(query, `transfer of ${records} records of zone`, soa);
     return {
@@ -143,7 +143,7 @@ export class Transfer {
   }
 
   #ruleFor(name: NameKey): TransferRule | undefined {
-    for (let at: NameKey | undefined = name; at !== undefined; at = parentOf(at)) {
+    for (let at: NameKey | undefined = name; at !== undefined; at = toParent(at)) {
       const zone = at;
       const rule = this.#rules.find(({ zones }) => zones.includes(zone));
       if (rule !== undefined) return rule;
@@ -158,7 +158,7 @@ function isAllowed({ toAll, secondaries }: TransferRule, client: string): boolea
 }
 
 /** The serial of the client's zone in a question for IXFR; undefined: a question for AXFR. */
-function serialOf({ question, authorities }: Query): number | 'missing' | undefined {
+function readSerial({ question, authorities }: Query): number | 'missing' | undefined {
   if (question.type !== TYPE.IXFR) return undefined;
   const [record, ...more] = authorities;
   return record?.data.kind === 'SOA' && more.length === 0 ? record.data.serial : 'missing';
@@ -172,11 +172,13 @@ function* surround(soa: ResourceRecord, records: Iterable<ResourceRecord>): Gene
 }
 
 /** The records in as few messages as possible. */
-function* batchesOf(records: Iterable<ResourceRecord>): Generator<readonly ResourceRecord[], undefined> {
+function* splitIntoBatches(
+  records: Iterable<ResourceRecord>,
+): Generator<readonly ResourceRecord[], undefined> {
   let batch: ResourceRecord[] = [];
   let octets = 0;
   for (const record of records) {
-    const length = octetsOf(record);
+    const length = computeRecordSize(record);
     if (batch.length > 0 && octets + length > MESSAGE_OCTETS) {
       yield batch;
       batch = [];
@@ -217,7 +219,7 @@ const HEADER: Message['header'] = {
 };
 
 /** Octets of a record without compression, and a header's more. */
-function octetsOf(record: ResourceRecord): number {
+function computeRecordSize(record: ResourceRecord): number {
   const sections = { questions: [], answers: [record], authorities: [], additionals: [], edns: undefined };
   return encodeMessage({ header: HEADER, ...sections }, { compresses: false }).length;
 }

@@ -4,7 +4,7 @@
 import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { type DirectiveContext, type Draft, zonesOrBlock } from '@portolan/corefile/directive/directive.ts';
 import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
-import { exactTypeOf } from '@portolan/corefile/directive/type-names.ts';
+import { parseExactType } from '@portolan/corefile/directive/type-names.ts';
 import { tryParseKey } from '@portolan/dns/name.ts';
 import { DEFAULT_ALGORITHM, isKnownAlgorithm } from '@portolan/dns/tsig.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
@@ -62,11 +62,15 @@ function readProperties(cursor: DirectiveCursor, draft: Draft<TsigOptions>, cont
         for (const key of readKeys(cursor, context.resolve(path), context)) addKey(cursor, draft, key);
       },
       require: () => {
-        draft.types = readRequired(cursor, exactTypeOf, 'Give types in capitals, as in require AXFR IXFR.');
+        draft.types = readRequired(
+          cursor,
+          parseExactType,
+          'Give types in capitals, as in require AXFR IXFR.',
+        );
       },
       require_opcode: () => {
-        const opcodeOf = (word: string) => OPCODES.get(word);
-        draft.opcodes = readRequired(cursor, opcodeOf, 'Give opcodes, as in require_opcode NOTIFY.');
+        const findOpcode = (word: string) => OPCODES.get(word);
+        draft.opcodes = readRequired(cursor, findOpcode, 'Give opcodes, as in require_opcode NOTIFY.');
       },
     },
     () => cursor.argumentError('Known here: secret, secrets, require, require_opcode.'),
@@ -100,12 +104,12 @@ function addKey(cursor: DirectiveCursor, draft: Draft<TsigOptions>, written: Wri
   }
   draft.keys = [
     ...draft.keys,
-    { name, secret: Buffer.from(secret, 'base64'), algorithm: algorithmOf(algorithm) },
+    { name, secret: Buffer.from(secret, 'base64'), algorithm: parseAlgorithm(algorithm) },
   ];
 }
 
 /** CoreDNS ignores algorithms; an unknown one is not used for our own messages. */
-function algorithmOf(text: string | undefined): NamedSecret['algorithm'] {
+function parseAlgorithm(text: string | undefined): NamedSecret['algorithm'] {
   const name = `${text?.toLowerCase().replace(/\.$/, '') ?? ''}.`;
   // Known names are keys.
   return isKnownAlgorithm(name) ? (name as NameKey) : DEFAULT_ALGORITHM;
@@ -113,7 +117,7 @@ function algorithmOf(text: string | undefined): NamedSecret['algorithm'] {
 
 function readRequired(
   cursor: DirectiveCursor,
-  numberOf: (word: string) => number | undefined,
+  findNumber: (word: string) => number | undefined,
   remedy: string,
 ): 'all' | ReadonlySet<number> {
   const words = cursor.remainingArguments();
@@ -123,7 +127,7 @@ function readRequired(
   if (first === 'none') return new Set();
   return new Set(
     words.map((word) => {
-      const number = numberOf(word);
+      const number = findNumber(word);
       if (number === undefined) throw cursor.argumentError(remedy);
       return number;
     }),

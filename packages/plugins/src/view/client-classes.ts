@@ -11,7 +11,7 @@ import type { Truth } from '@portolan/kernel/contract/block-choice.ts';
 import type { ViewOptions } from './options.ts';
 
 /** The ranges that conditions name, without duplicates. */
-export function rangesOf(views: readonly ViewOptions[]): readonly AddressRange[] {
+export function listRanges(views: readonly ViewOptions[]): readonly AddressRange[] {
   const found = views.flatMap(({ conditions }) =>
     conditions.flatMap((condition) => [...rangesIn(condition)]),
   );
@@ -21,7 +21,7 @@ export function rangesOf(views: readonly ViewOptions[]): readonly AddressRange[]
 /**
  * Whether a view is for the clients of a range.
  *
- * @param range one of `rangesOf`, for addresses in no longer one of them; undefined: for addresses in none
+ * @param range one of `listRanges`, for addresses in no longer one of them; undefined: for addresses in none
  */
 export function truthFor({ conditions }: ViewOptions, range: AddressRange | undefined): Truth {
   const truths = conditions.map((condition) => judge(condition, range));
@@ -49,7 +49,7 @@ function judge(condition: Expression, range: AddressRange | undefined): Truth {
       return 'unknown';
     case 'call':
     case 'list': {
-      const own = rangeOf(condition);
+      const own = findRange(condition);
       return own === undefined ? 'unknown' : holds(own, range);
     }
   }
@@ -68,21 +68,21 @@ function judgeBinary(
     if (first === 'unknown' || first === isOr) return first;
     return second;
   }
-  const addresses = addressesOf(condition);
+  const addresses = toAddressRanges(condition);
   if (addresses === undefined) return 'unknown';
   const isAmong = addresses.some((address) => holds(address, range));
   return isAmong !== (operator === '!=' || operator === 'not in');
 }
 
 function* rangesIn(condition: Expression): Iterable<AddressRange> {
-  const own = rangeOf(condition);
+  const own = findRange(condition);
   if (own !== undefined) yield own;
   switch (condition.kind) {
     case 'unary':
       yield* rangesIn(condition.operand);
       break;
     case 'binary':
-      yield* addressesOf(condition) ?? [];
+      yield* toAddressRanges(condition) ?? [];
       yield* rangesIn(condition.left);
       yield* rangesIn(condition.right);
       break;
@@ -96,7 +96,7 @@ function* rangesIn(condition: Expression): Iterable<AddressRange> {
 }
 
 /** `incidr(client_ip(), '10.0.0.0/8')` */
-function rangeOf(condition: Expression): AddressRange | undefined {
+function findRange(condition: Expression): AddressRange | undefined {
   if (condition.kind !== 'call' || condition.name !== 'incidr') return undefined;
   const [address, range] = condition.args;
   if (!isClientAddress(address) || range?.kind !== 'value' || typeof range.value !== 'string')
@@ -107,18 +107,18 @@ function rangeOf(condition: Expression): AddressRange | undefined {
 }
 
 /** `client_ip() == '10.0.0.1'`, `client_ip() in ['10.0.0.1', '10.0.0.2']`, and their opposites. */
-function addressesOf({
+function toAddressRanges({
   operator,
   left,
   right,
 }: Extract<Expression, { kind: 'binary' }>): readonly AddressRange[] | undefined {
   if (!isClientAddress(left)) return undefined;
   if (operator === '==' || operator === '!=') {
-    const address = addressOf(right);
+    const address = toAddressRange(right);
     return address && [address];
   }
   if ((operator !== 'in' && operator !== 'not in') || right.kind !== 'list') return undefined;
-  const addresses = right.items.map(addressOf);
+  const addresses = right.items.map(toAddressRange);
   return addresses.every((address) => address !== undefined) ? addresses : undefined;
 }
 
@@ -127,7 +127,7 @@ function isClientAddress(expression: Expression | undefined): boolean {
 }
 
 /** Other spellings of an address are equal to no client's text. */
-function addressOf(expression: Expression): AddressRange | undefined {
+function toAddressRange(expression: Expression): AddressRange | undefined {
   if (expression.kind !== 'value' || typeof expression.value !== 'string') return undefined;
   const { value: address } = expression;
   const octets = parseAddress(address);

@@ -6,7 +6,7 @@ import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cur
 import { readExpression } from '@portolan/corefile/expression/check-expression.ts';
 import { type Expression, ExpressionError } from '@portolan/corefile/expression/expression.ts';
 import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
-import { rangesOf, truthFor } from './client-classes.ts';
+import { listRanges, truthFor } from './client-classes.ts';
 import { createViewTest } from './judge-view.ts';
 import type { ViewOptions } from './options.ts';
 import { QUERY_FUNCTIONS } from './query-functions.ts';
@@ -27,7 +27,7 @@ export const view = definePlugin({
   create: (options) => ({
     choice: {
       accepts: createViewTest(options),
-      ranges: rangesOf([options]),
+      ranges: listRanges([options]),
       truthFor: (range) => truthFor(options, range),
     },
     handler: {

@@ -28,12 +28,12 @@ export const QUERY_FUNCTIONS: FunctionTypes = new Map<string, FunctionType>([
 const MAX_UDP_OCTETS = 65_535;
 
 /** @param current the query that is being judged */
-export function functionsOf(current: () => Query): Functions {
+export function createQueryFunctions(current: () => Query): Functions {
   return new Map<string, Functions extends ReadonlyMap<string, infer Call> ? Call : never>([
     ['client_ip', () => plain(current().sender.address)],
     ['server_ip', () => current().sender.localAddress ?? '::'],
     ['port', () => String(current().sender.port)],
-    ['server_port', () => String(current().sender.localPort ?? portOf(current().site.server))],
+    ['server_port', () => String(current().sender.localPort ?? parsePort(current().site.server))],
     ['proto', () => current().sender.transport],
     ['name', () => presentNameAsGo(current().key)],
     ['type', () => typeName(current().question.type)],
@@ -54,7 +54,7 @@ function plain(address: string): string {
 }
 
 /** @param server `dns://:53` */
-function portOf(server: string): string {
+function parsePort(server: string): string {
   return server.slice(server.lastIndexOf(':') + 1);
 }
 
@@ -69,10 +69,10 @@ const ranges = new Map<string, AddressMatch>();
 function isInRange(address: string, range: string): boolean {
   const octets = parseAddress(address);
   if (octets === undefined) throw new TypeError('first argument is not an IP address');
-  return matchOf(range)(octets);
+  return compileRange(range)(octets);
 }
 
-function matchOf(range: string): AddressMatch {
+function compileRange(range: string): AddressMatch {
   const known = ranges.get(range);
   if (known !== undefined) return known;
   const read = parseCidr(range);

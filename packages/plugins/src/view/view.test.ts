@@ -7,17 +7,17 @@ import { Query } from '@portolan/kernel/chain/query.ts';
 import { QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rangesOf, truthFor } from './client-classes.ts';
+import { listRanges, truthFor } from './client-classes.ts';
 import { createViewTest } from './judge-view.ts';
 import type { ViewOptions } from './options.ts';
 import { QUERY_FUNCTIONS } from './query-functions.ts';
 
-const viewOf = (...conditions: readonly string[]): ViewOptions => ({
+const makeView = (...conditions: readonly string[]): ViewOptions => ({
   name: 'v',
   conditions: conditions.map((text) => readExpression(text, QUERY_FUNCTIONS)),
 });
 
-function queryOf(address: string): Query {
+function makeQuery(address: string): Query {
   const question = { name: parseName('A.example.'), type: TYPE.A, class: CLASS.IN };
   const asked = { header: QUERY_HEADER, question, edns: undefined };
   const site = { server: 'dns://:5300', zone: 'example.', view: '', octets: 27 };
@@ -33,8 +33,8 @@ describe('a view', () => {
     ['bufsize() == 512 and size() == 27 and id() == 4711 and opcode() == 0 and not do()'],
     ["metadata('no/label') == ''"],
   ])('reads the query: %s', (text) => {
-    expect(createViewTest(viewOf(text))(queryOf('192.0.2.1'))).toBe(true);
-    expect(createViewTest(viewOf(`not (${text})`))(queryOf('192.0.2.1'))).toBe(false);
+    expect(createViewTest(makeView(text))(makeQuery('192.0.2.1'))).toBe(true);
+    expect(createViewTest(makeView(`not (${text})`))(makeQuery('192.0.2.1'))).toBe(false);
   });
 
   it.each([
@@ -43,11 +43,11 @@ describe('a view', () => {
     ['name()'],
     ["name() == 'b.'"],
   ])('is not for a query for which a condition fails, or is not true: %s', (text) => {
-    expect(createViewTest(viewOf('true', text))(queryOf('192.0.2.1'))).toBe(false);
+    expect(createViewTest(makeView('true', text))(makeQuery('192.0.2.1'))).toBe(false);
   });
 
   it('knows which conditions depend only on the address', () => {
-    const truths = (...texts: string[]) => [truthFor(viewOf(...texts), undefined)];
+    const truths = (...texts: string[]) => [truthFor(makeView(...texts), undefined)];
     expect(truths("incidr(client_ip(), '10.0.0.0/8')")).toEqual([false]);
     expect(truths("client_ip() not in ['10.0.0.1']")).toEqual([true]);
     expect(truths("type() == 'A'")).toEqual(['unknown']);
@@ -101,8 +101,8 @@ describe('a view', () => {
         fc.array(condition, { maxLength: 3 }),
         fc.array(condition, { maxLength: 2 }),
         (own, others) => {
-          const view = viewOf(...own);
-          const all = rangesOf([view, viewOf(...others)]);
+          const view = makeView(...own);
+          const all = listRanges([view, makeView(...others)]);
           for (const address of addresses) {
             const octets = parseAddress(address) ?? new Uint8Array();
             const [longest] = all
@@ -110,7 +110,7 @@ describe('a view', () => {
               .toSorted((a, b) => b.prefix - a.prefix);
             const truth = truthFor(view, longest);
             if (truth !== 'unknown')
-              expect([address, truth]).toEqual([address, createViewTest(view)(queryOf(address))]);
+              expect([address, truth]).toEqual([address, createViewTest(view)(makeQuery(address))]);
           }
         },
       ),

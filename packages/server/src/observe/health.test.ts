@@ -33,7 +33,7 @@ async function start(changes: Partial<HealthPortOptions> = {}, from = answers) {
   const host = new HttpHost({ clock, log });
   cleanUps.push(() => host.stop());
   for (const port of healthPorts(options, from, clock)) await host.open(port);
-  return { port: host.portOf(HEALTH_PORT), metricsPort: host.portOf(METRICS_PORT) };
+  return { port: host.findPort(HEALTH_PORT), metricsPort: host.findPort(METRICS_PORT) };
 }
 
 async function get(port: number | undefined, path: string): Promise<readonly [number, string]> {

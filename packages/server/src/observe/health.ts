@@ -11,7 +11,7 @@ import { FirstReadiness } from './first-readiness.ts';
 import type { HttpPort } from './http-host.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from './http-route.ts';
 import type { HttpServerOptions } from './http-server.ts';
-import { inSlices } from './slices.ts';
+import { inSlices } from './yielding-text.ts';
 
 /** Whether this server is ready for queries; if not, the reason. */
 export type Readiness =
@@ -50,7 +50,7 @@ export function healthPorts(
   answers: HealthAnswers,
   clock: Clock,
 ): readonly HttpPort[] {
-  const routes = routesOf(answers, metrics?.path ?? METRICS_PATH, clock);
+  const routes = makeRoutes(answers, metrics?.path ?? METRICS_PATH, clock);
   const health = { name: HEALTH_PORT, options: { ...place, flag: '--healthz-port' }, routes };
   if (metrics === undefined) return [health];
   const { address, port } = metrics;
@@ -58,7 +58,7 @@ export function healthPorts(
   return [health, { name: METRICS_PORT, options: { ...place, address, port, flag }, routes }];
 }
 
-function routesOf(answers: HealthAnswers, metricsPath: string, clock: Clock): Map<string, HttpRoute> {
+function makeRoutes(answers: HealthAnswers, metricsPath: string, clock: Clock): Map<string, HttpRoute> {
   const first = new FirstReadiness(() => answers.readiness().ready || answers.isEnding?.() === true, clock);
   const readiness = async () => {
     await first.wait();

@@ -22,27 +22,27 @@ async function makeHost(): Promise<HttpHost> {
 it('opens and closes ports by their names', async () => {
   const host = await makeHost();
   await host.open({ name: 'other', options, routes });
-  const one = host.portOf('one');
-  const other = host.portOf('other');
+  const one = host.findPort('one');
+  const other = host.findPort('other');
   for (const port of [one, other]) expect(await (await fetch(`http://127.0.0.1:${port}/a`)).text()).toBe('a');
   await host.close(['one', 'unknown']);
-  expect(host.portOf('one')).toBeUndefined();
+  expect(host.findPort('one')).toBeUndefined();
   await expect(fetch(`http://127.0.0.1:${one}/a`)).rejects.toThrow();
   expect((await fetch(`http://127.0.0.1:${other}/a`)).status).toBe(200);
 });
 
 it('has nothing of a port that is taken', async () => {
   const host = await makeHost();
-  const port = host.portOf('one') ?? 0;
+  const port = host.findPort('one') ?? 0;
   await expect(host.open({ name: 'other', options: { ...options, port }, routes })).rejects.toThrow(
     HttpServerError,
   );
-  expect(host.portOf('other')).toBeUndefined();
+  expect(host.findPort('other')).toBeUndefined();
 });
 
 it('keeps the counts of ports that have closed', async () => {
   const host = await makeHost();
-  const socket = connect(host.portOf('one') ?? 0, '127.0.0.1');
+  const socket = connect(host.findPort('one') ?? 0, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   socket.write('GET /a HTTP/1.1\r\n\r\nGET /a HTTP/1.1\r\n\r\n');
   socket.resume();
@@ -56,25 +56,25 @@ it('keeps the counts of ports that have closed', async () => {
 it('opens no two ports of a name', async () => {
   const host = await makeHost();
   await expect(host.open({ name: 'one', options, routes })).rejects.toThrow('of this name is open: one');
-  expect(host.portOf('one')).toBeDefined();
+  expect(host.findPort('one')).toBeDefined();
 });
 
 it('counts the connections of each port', async () => {
   const host = await makeHost();
   await host.open({ name: 'other', options, routes });
-  const socket = connect(host.portOf('other') ?? 0, '127.0.0.1');
+  const socket = connect(host.findPort('other') ?? 0, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   socket.write('GET /a HTTP/1.1\r\n\r\nGET /a HTTP/1.1\r\n\r\n');
   socket.resume();
   await once(socket, 'close');
-  expect(host.dropsOf('other').pipelined).toBe(1);
-  expect(host.dropsOf('one')).toEqual(NO_DROPS);
-  expect(host.dropsOf('unknown')).toEqual(NO_DROPS);
+  expect(host.countDrops('other').pipelined).toBe(1);
+  expect(host.countDrops('one')).toEqual(NO_DROPS);
+  expect(host.countDrops('unknown')).toEqual(NO_DROPS);
 });
 
 it('leaves nothing open when it stops while a port opens', async () => {
   const host = await makeHost();
-  const port = host.portOf('one') ?? 0;
+  const port = host.findPort('one') ?? 0;
   await host.close(['one']);
   const opening = host.open({ name: 'one', options: { ...options, port }, routes });
   await host.stop();
@@ -84,7 +84,7 @@ it('leaves nothing open when it stops while a port opens', async () => {
 
 it('waits for no port after it has stopped, not even if it stops during a try', async () => {
   const holder = await makeHost();
-  const port = holder.portOf('one') ?? 0;
+  const port = holder.findPort('one') ?? 0;
   const clock = new ManualClock();
   const host = new HttpHost({ clock, log: silentLog });
   await host.open({ name: 'one', options: { ...options, port, waitForPort: true }, routes });

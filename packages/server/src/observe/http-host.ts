@@ -45,7 +45,7 @@ export class HttpHost {
   }
 
   /** The open port; undefined if it is closed, or while waiting for it. */
-  portOf(name: string): number | undefined {
+  findPort(name: string): number | undefined {
     return this.#servers.get(name)?.port;
   }
 
@@ -55,7 +55,7 @@ export class HttpHost {
   }
 
   /** Those of one open port. */
-  dropsOf(name: string): DropCounts {
+  countDrops(name: string): DropCounts {
     return this.#servers.get(name)?.drops ?? NO_DROPS;
   }
 

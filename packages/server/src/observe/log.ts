@@ -33,27 +33,27 @@ type FormatLine = (time: string, level: LogLevel, message: string, fields: LogFi
 
 export function createLog({ level, format, colours = false, clock, write }: LogSettings): AdjustableLog {
   const render = format === 'json' ? renderJson : colours ? renderColours : renderText;
-  return createLogOf(level, (urgency, message, fields) =>
+  return createLogWithWriter(level, (urgency, message, fields) =>
     write(`${render(new Date(clock.now()).toISOString(), urgency, message, fields)}\n`),
   );
 }
 
 /** A log in another form. @param write called for each message that is urgent enough */
-export function createLogOf(
+export function createLogWithWriter(
   level: LogLevel,
   write: (level: LogLevel, message: string, fields: LogFields) => void,
 ): AdjustableLog {
-  const writerOf =
+  const makeWriter =
     (urgency: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
       if (isWritten(urgency, log.level)) write(urgency, message, fields);
     };
   const log: AdjustableLog = {
     level,
-    error: writerOf('error'),
-    warn: writerOf('warn'),
-    info: writerOf('info'),
-    debug: writerOf('debug'),
+    error: makeWriter('error'),
+    warn: makeWriter('warn'),
+    info: makeWriter('info'),
+    debug: makeWriter('debug'),
   };
   return log;
 }
@@ -100,13 +100,13 @@ function paint(colour: number, text: string): string {
 function renderFields(fields: LogFields): string {
   let text = '';
   for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined) text += ` ${name}=${textOf(value)}`;
+    if (value !== undefined) text += ` ${name}=${formatValue(value)}`;
   }
   return text;
 }
 
 /** Unquoted if unambiguous, otherwise quoted as in JSON: control characters never reach a terminal. */
-function textOf(value: string | number | boolean): string {
+function formatValue(value: string | number | boolean): string {
   const text = String(value);
   return /^[!#-<>-~]+$/.test(text) ? text : JSON.stringify(text);
 }

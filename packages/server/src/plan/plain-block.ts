@@ -17,7 +17,7 @@ import type { ProcessClusterOptions } from '@portolan/kubernetes/plugins/kuberne
 import { kubernetes } from '@portolan/kubernetes/plugins/kubernetes/plugin.ts';
 import { aliases } from '@portolan/plugins/aliases/plugin.ts';
 import { any } from '@portolan/plugins/any/plugin.ts';
-import type { OwnRules } from '@portolan/plugins/cache/options.ts';
+import type { NativeRules } from '@portolan/plugins/cache/options.ts';
 import { cache as cachePlugin } from '@portolan/plugins/cache/plugin.ts';
 import type { DnsmasqIdentity } from '@portolan/plugins/chaos/options.ts';
 import { chaos } from '@portolan/plugins/chaos/plugin.ts';
@@ -133,7 +133,7 @@ export function writeLocalNames(
 
 /** The options of the plugins for names that are not ours. */
 export interface LastOptions {
-  readonly cache: OwnRules;
+  readonly cache: NativeRules;
   readonly forward: ForwardPlan;
   /** Types that clients do not get. */
   readonly filteredTypes: FilteredTypes;

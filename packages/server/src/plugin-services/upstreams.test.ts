@@ -1,6 +1,6 @@
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
-import { Look } from '@portolan/kernel/chain/look.ts';
+import { DryRun } from '@portolan/kernel/chain/dry-run.ts';
 import { Query } from '@portolan/kernel/chain/query.ts';
 import { CLIENT, makeQuery, QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
 import { expect, it } from 'vitest';
@@ -21,7 +21,7 @@ it('takes addresses, and refuses names and files that cannot be read', () => {
 
 it('sends nothing for an explanation, and notes the server', async () => {
   const upstreams = new PluginUpstreams({ clock: systemClock, log: new RecordingLog() });
-  const look = new Look();
+  const look = new DryRun();
   const { question } = makeQuery('a.example');
   const query = new Query(question, { question, header: QUERY_HEADER, edns: undefined }, { ...CLIENT, look });
   await expect(upstreams.open('192.0.2.1').ask(query)).rejects.toThrow('not asked');

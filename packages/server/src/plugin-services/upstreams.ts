@@ -58,7 +58,7 @@ export class PluginUpstreams implements Upstreams {
     const peer = { address: host.address, port };
     const { clock, log } = this.#options;
     const address = { ...named, serverName: tls?.serverName ?? named.serverName };
-    const forwarder = new Forwarder(planOf(address, options), {
+    const forwarder = new Forwarder(toForwardPlan(address, options), {
       clock,
       log,
       resolveName: () => Promise.reject(new Error('the server has an address')),
@@ -78,7 +78,7 @@ export class PluginUpstreams implements Upstreams {
 }
 
 /** A plugin decides for itself when to ask a server again. */
-function planOf(
+function toForwardPlan(
   address: UpstreamAddress,
   { timeout: readTimeout = TIMEOUT, tls = {} }: UpstreamOptions,
 ): ForwardPlan {

@@ -48,7 +48,7 @@ export class PluginWatches implements Watches {
         return objects.values as ReadonlyMap<string, Value>;
       },
       get state() {
-        return stateOf(follower.status());
+        return toWatchState(follower.status());
       },
     };
   }
@@ -113,7 +113,7 @@ async function openConnectionTo(
   throw new Error(`no API server: ${found.lookedFor.join('; ')}`);
 }
 
-function stateOf({ synced, state }: KindStatus): Watch<unknown>['state'] {
+function toWatchState({ synced, state }: KindStatus): Watch<unknown>['state'] {
   if (synced) return 'followed';
   const isAbsent =
     state.kind === 'waiting' && (state.reason.kind === 'missing-kind' || state.reason.kind === 'permission');

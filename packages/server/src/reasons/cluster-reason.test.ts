@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterZoneEvidence } from './cluster-evidence.ts';
 import { findClusterReason } from './cluster-reason.ts';
 import { describeReason, listRemedies } from './describe-reason.ts';
+import { REASON_TEXTS } from './reason-texts.ts';
 import { makeEvidence, makeService, NO_ENDPOINTS, OPEN_ZONE } from './testing/listed-evidence.ts';
-import { VOCABULARY } from './vocabulary.ts';
 
 const WAITING = [
   { address: '10.1.0.7', hostname: 'db-0', pod: 'db-0' },
@@ -36,7 +36,7 @@ const evidence = makeEvidence(
   ['empty'],
 );
 
-function reasonOf(
+function findReason(
   name: string,
   changes: Partial<ClusterZoneEvidence> & { isNoData?: boolean; type?: string } = {},
 ) {
@@ -119,24 +119,24 @@ describe('the reason', () => {
     ['10-1-0-8.web.pod', 'no-such-namespace', 'there is no namespace "web"'],
     ['nonsense.shop.pod', 'not-a-name-form', 'no service, endpoint or pod can have a name of this form'],
   ])('of %s is %s', (name, kind, sentence) => {
-    const reason = reasonOf(name);
+    const reason = findReason(name);
     expect([reason.kind, describeReason(reason)]).toEqual([kind, sentence]);
   });
 
   it('depends on the settings of the zone', () => {
-    expect(reasonOf('10-1-0-8.shop.pod', { pods: 'disabled' })).toEqual({
+    expect(findReason('10-1-0-8.shop.pod', { pods: 'disabled' })).toEqual({
       kind: 'pods-not-served',
       mode: 'disabled',
     });
-    expect(reasonOf('10-1-0-8.shop.pod', { pods: 'verified' })).toEqual({
+    expect(findReason('10-1-0-8.shop.pod', { pods: 'verified' })).toEqual({
       kind: 'pods-not-served',
       mode: 'verified',
     });
-    expect(reasonOf('cart.shop.svc', { isExcluded: (namespace) => namespace === 'shop' }).kind).toBe(
+    expect(findReason('cart.shop.svc', { isExcluded: (namespace) => namespace === 'shop' }).kind).toBe(
       'excluded-by-config',
     );
-    expect(reasonOf('cart.shop.svc', { ignoresEmptyServices: true }).kind).toBe('excluded-by-config');
-    expect(reasonOf('cart.shop.svc', { missing: ['services: forbidden'] })).toEqual({
+    expect(findReason('cart.shop.svc', { ignoresEmptyServices: true }).kind).toBe('excluded-by-config');
+    expect(findReason('cart.shop.svc', { missing: ['services: forbidden'] })).toEqual({
       kind: 'zone-not-known',
       missing: ['services: forbidden'],
     });
@@ -152,21 +152,21 @@ describe('the reason', () => {
       'up-0.up.shop.svc',
       '_tcp.cart.shop.svc',
     ])
-      expect(reasonOf(name, { isNoData: true, type: 'AAAA' })).toEqual({ kind: 'no-data', type: 'AAAA' });
+      expect(findReason(name, { isNoData: true, type: 'AAAA' })).toEqual({ kind: 'no-data', type: 'AAAA' });
   });
 
   it('names what may have been meant: another namespace, a similar word, swapped labels', () => {
-    const nearOf = (name: string) => {
-      const reason = reasonOf(name);
+    const listNear = (name: string) => {
+      const reason = findReason(name);
       return 'near' in reason ? reason.near.map(({ service, namespace }) => `${service}.${namespace}`) : [];
     };
-    expect(nearOf('cart.empty.svc')[0]).toBe('cart.shop');
-    expect(nearOf('catr.shop.svc').slice(0, 2)).toEqual(['cart.shop', 'card.shop']);
-    expect(nearOf('cart.shp.svc')).toEqual(['cart.shop']);
-    expect(nearOf('shop.cart.svc')[0]).toBe('cart.shop');
-    expect(nearOf('cart.svc')).toEqual(['cart.shop']);
-    expect(nearOf('unlike-all-others.shop.svc')).toEqual([]);
-    expect(reasonOf('cart.shop')).toMatchObject({ meant: 'cart.shop.svc.cluster.local.' });
+    expect(listNear('cart.empty.svc')[0]).toBe('cart.shop');
+    expect(listNear('catr.shop.svc').slice(0, 2)).toEqual(['cart.shop', 'card.shop']);
+    expect(listNear('cart.shp.svc')).toEqual(['cart.shop']);
+    expect(listNear('shop.cart.svc')[0]).toBe('cart.shop');
+    expect(listNear('cart.svc')).toEqual(['cart.shop']);
+    expect(listNear('unlike-all-others.shop.svc')).toEqual([]);
+    expect(findReason('cart.shop')).toMatchObject({ meant: 'cart.shop.svc.cluster.local.' });
   });
 
   it('is found without evidence of what was not looked at', () => {
@@ -193,8 +193,8 @@ it('each reason is in the vocabulary, and its remedies are whole sentences', () 
     'lost.shop.svc',
     'pay.shop.svc',
   ]) {
-    const reason = reasonOf(name);
-    expect(VOCABULARY[reason.kind].meaning).toMatch(/\.$/);
+    const reason = findReason(name);
+    expect(REASON_TEXTS[reason.kind].meaning).toMatch(/\.$/);
     for (const { sentence } of listRemedies(reason)) expect(sentence).toMatch(/^[A-Z]/);
   }
 });

@@ -129,9 +129,10 @@ function findReasonOfService(
   if (isServed && question.isNoData) return noData(question);
   const { notReady = [], terminating = [] } = service.endpoints;
   const waiting = [...notReady, ...terminating].filter((endpoint) => isNamed(endpoint, first));
-  if (waiting.length > 0) return { kind: 'endpoints-not-ready', ...about, endpoints: waiting.map(nameOf) };
+  if (waiting.length > 0)
+    return { kind: 'endpoints-not-ready', ...about, endpoints: waiting.map(describeEndpoint) };
   if (ready.length === 0) return findEmptyReason(service);
-  return { kind: 'no-such-endpoint', ...about, endpoint: first, known: ready.map(nameOf) };
+  return { kind: 'no-such-endpoint', ...about, endpoint: first, known: ready.map(describeEndpoint) };
 }
 
 /** The most ExternalNames that lead to each other. */
@@ -173,7 +174,8 @@ function findAddressReason(question: ClusterQuestion, service: ServiceEvidence):
 function findEmptyReason({ namespace, name, selector, selectedPods, endpoints }: ServiceEvidence): Reason {
   const about = { namespace, service: name };
   const waiting = [...(endpoints.notReady ?? []), ...(endpoints.terminating ?? [])];
-  if (waiting.length > 0) return { kind: 'endpoints-not-ready', ...about, endpoints: waiting.map(nameOf) };
+  if (waiting.length > 0)
+    return { kind: 'endpoints-not-ready', ...about, endpoints: waiting.map(describeEndpoint) };
   const hasSelector = selector === undefined ? undefined : selector !== 'none';
   if (selector !== undefined && selector !== 'none' && (selectedPods ?? 1) === 0) {
     const text = Array.from(selector, ([key, value]) => `${key}=${value}`).join(',');
@@ -234,7 +236,7 @@ function isNamed({ hostname, address, pod }: EndpointEvidence, label: string): b
   return hostname === label || pod === label || address.replaceAll(/[.:]/g, '-') === label;
 }
 
-function nameOf({ pod, hostname, address }: EndpointEvidence): string {
+function describeEndpoint({ pod, hostname, address }: EndpointEvidence): string {
   const name = pod ?? hostname;
   return name === undefined ? address : `${name} (${address})`;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type AnsweredStep, compareLibraries, conclude, remediesOf } from './conclude.ts';
-import { listCandidates, searchListOf, stepAfter } from './search-walk.ts';
+import { type AnsweredStep, compareLibraries, conclude, listWalkRemedies } from './conclude.ts';
+import { listCandidates, makeClusterFirstSearchList, stepAfter } from './search-walk.ts';
 
-const POD = { search: searchListOf('web', 'cluster.local.'), ndots: 5 };
+const POD = { search: makeClusterFirstSearchList('web', 'cluster.local.'), ndots: 5 };
 
 describe('the names of a walk', () => {
   it.each([
@@ -67,7 +67,7 @@ describe('the names of a walk', () => {
   });
 });
 
-function stepOf(name: string, changes: Partial<AnsweredStep>): AnsweredStep {
+function makeStep(name: string, changes: Partial<AnsweredStep>): AnsweredStep {
   return {
     name,
     type: 'A',
@@ -82,7 +82,7 @@ function stepOf(name: string, changes: Partial<AnsweredStep>): AnsweredStep {
   };
 }
 
-const MISSING = stepOf('cart.web.svc.cluster.local.', {
+const MISSING = makeStep('cart.web.svc.cluster.local.', {
   reason: {
     kind: 'no-such-service',
     service: 'cart',
@@ -95,13 +95,13 @@ describe('the verdict', () => {
   it('is the first answer, and what it took', () => {
     const answers = [
       MISSING,
-      stepOf('cart.svc.cluster.local.', {}),
-      stepOf('cart.cluster.local.', {
+      makeStep('cart.svc.cluster.local.', {}),
+      makeStep('cart.cluster.local.', {
         outcome: 'answer',
         rcode: 'NOERROR',
         addresses: ['10.0.0.1', '10.0.0.2'],
       }),
-      stepOf('cart.', {}),
+      makeStep('cart.', {}),
     ];
     const { verdict, steps } = conclude('cart', POD, answers, 'glibc');
     expect(verdict).toEqual({
@@ -115,19 +115,19 @@ describe('the verdict', () => {
   it('is the reason of the name that was meant', () => {
     const answers = [
       MISSING,
-      stepOf('cart.', { reason: { kind: 'not-forwarded', detail: 'no server' }, outcome: 'refused' }),
+      makeStep('cart.', { reason: { kind: 'not-forwarded', detail: 'no server' }, outcome: 'refused' }),
     ];
     const walk = conclude('cart', POD, answers, 'glibc');
     expect(walk.verdict).toMatchObject({ outcome: 'fails', reason: 'no-such-service' });
-    expect(remediesOf('cart', walk)[0]).toEqual({ sentence: 'Use cart.shop' });
+    expect(listWalkRemedies('cart', walk)[0]).toEqual({ sentence: 'Use cart.shop' });
   });
 
   it('of an outside name is that of the name itself', () => {
     const answers = [
-      stepOf('github.com.web.svc.cluster.local.', {
+      makeStep('github.com.web.svc.cluster.local.', {
         reason: { kind: 'no-such-service', service: 'com', namespace: 'web', near: [] },
       }),
-      stepOf('github.com.', { reason: { kind: 'upstream-said', rcode: 'NXDOMAIN', age: 3, left: 27 } }),
+      makeStep('github.com.', { reason: { kind: 'upstream-said', rcode: 'NXDOMAIN', age: 3, left: 27 } }),
     ];
     expect(conclude('github.com', POD, answers, 'glibc').verdict).toMatchObject({
       reason: 'upstream-said',
@@ -137,7 +137,12 @@ describe('the verdict', () => {
 
   it('is unknown where an upstream server would have to be asked', () => {
     const answers = [
-      stepOf('a.b.', { outcome: 'unknown', source: 'not-asked', rcode: undefined, servers: ['10.0.0.2:53'] }),
+      makeStep('a.b.', {
+        outcome: 'unknown',
+        source: 'not-asked',
+        rcode: undefined,
+        servers: ['10.0.0.2:53'],
+      }),
     ];
     const { verdict } = conclude('a.b.', POD, answers, 'glibc');
     expect(verdict).toMatchObject({
@@ -148,9 +153,9 @@ describe('the verdict', () => {
 
   it('is that of the name as given, after a refusal in the search list of glibc', () => {
     const answers = [
-      stepOf('x.a.test.', { outcome: 'refused', rcode: 'REFUSED' }),
-      stepOf('x.b.test.', { outcome: 'answer', rcode: 'NOERROR', addresses: ['10.0.0.1'] }),
-      stepOf('x.', { outcome: 'answer', rcode: 'NOERROR', addresses: ['10.0.0.2'] }),
+      makeStep('x.a.test.', { outcome: 'refused', rcode: 'REFUSED' }),
+      makeStep('x.b.test.', { outcome: 'answer', rcode: 'NOERROR', addresses: ['10.0.0.1'] }),
+      makeStep('x.', { outcome: 'answer', rcode: 'NOERROR', addresses: ['10.0.0.2'] }),
     ];
     const { verdict, steps } = conclude('x', { search: ['a.test', 'b.test'], ndots: 1 }, answers, 'glibc');
     expect(verdict.addresses).toEqual(['10.0.0.2']);
@@ -160,8 +165,8 @@ describe('the verdict', () => {
   it('of other libraries is told where it differs', () => {
     const settings = { search: ['a.test'], ndots: 1 };
     const answers = [
-      stepOf('x.y.', {}),
-      stepOf('x.y.a.test.', { outcome: 'answer', rcode: 'NOERROR', addresses: ['10.0.0.1'] }),
+      makeStep('x.y.', {}),
+      makeStep('x.y.a.test.', { outcome: 'answer', rcode: 'NOERROR', addresses: ['10.0.0.1'] }),
     ];
     expect(conclude('x.y', settings, answers, 'glibc').verdict.outcome).toBe('resolves');
     expect(compareLibraries('x.y', settings, answers, 'glibc')).toEqual([

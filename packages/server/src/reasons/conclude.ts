@@ -37,17 +37,17 @@ export function conclude(
   answers: readonly AnsweredStep[],
   library: ResolverLibrary,
 ): Walk {
-  const stepsOf = (candidate: string) => answers.filter((step) => step.name === candidate);
-  const outcomeOf = (candidate: string) => outcomeOfName(stepsOf(candidate));
+  const listSteps = (candidate: string) => answers.filter((step) => step.name === candidate);
+  const findOutcome = (candidate: string) => outcomeOfName(listSteps(candidate));
   const reached = listReached(name, settings, library, (candidate) => {
-    const outcome = outcomeOf(candidate);
+    const outcome = findOutcome(candidate);
     return outcome === 'unknown' ? undefined : outcome;
   });
   const steps = listCandidates(name, settings, library)
-    .flatMap((candidate) => stepsOf(candidate).map((step) => [step, reached.includes(candidate)] as const))
+    .flatMap((candidate) => listSteps(candidate).map((step) => [step, reached.includes(candidate)] as const))
     .map(([step, isReached], index): ExplainedStep => ({ number: index + 1, isReached, ...step }));
   const last = reached.at(-1);
-  const end = last === undefined ? undefined : { candidate: last, outcome: outcomeOf(last) };
+  const end = last === undefined ? undefined : { candidate: last, outcome: findOutcome(last) };
   return { steps, verdict: judge(name, steps, end) };
 }
 
@@ -147,7 +147,7 @@ export function compareLibraries(
 }
 
 /** The remedies of a walk: those of the blamed reason, and how to have fewer questions. */
-export function remediesOf(name: string, { steps, verdict }: Walk): readonly Remedy[] {
+export function listWalkRemedies(name: string, { steps, verdict }: Walk): readonly Remedy[] {
   const reached = steps.filter(({ isReached }) => isReached);
   if (verdict.outcome === 'fails') {
     const reason = chooseBlamed(name, reached)?.reason;

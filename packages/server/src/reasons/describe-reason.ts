@@ -17,17 +17,17 @@ export function describeReason(reason: Reason): string {
     case 'no-such-service':
       return `there is no service "${reason.service}" in namespace ${reason.namespace}${existed('it', reason.existedUntil)}`;
     case 'no-such-endpoint':
-      return `service ${serviceOf(reason)} has no endpoint "${reason.endpoint}"`;
+      return `service ${formatService(reason)} has no endpoint "${reason.endpoint}"`;
     case 'endpoints-not-ready':
-      return `service ${serviceOf(reason)} has ${count(reason.endpoints.length, 'endpoint')} that ${reason.endpoints.length === 1 ? 'is' : 'are'} not ready: ${reason.endpoints.join(', ')}`;
+      return `service ${formatService(reason)} has ${count(reason.endpoints.length, 'endpoint')} that ${reason.endpoints.length === 1 ? 'is' : 'are'} not ready: ${reason.endpoints.join(', ')}`;
     case 'selector-matches-nothing':
-      return `the selector ${reason.selector} of service ${serviceOf(reason)} matches no pod`;
+      return `the selector ${reason.selector} of service ${formatService(reason)} matches no pod`;
     case 'no-endpoints':
-      return `headless service ${serviceOf(reason)} has no ready endpoint${reason.hasSelector === false ? ', and no selector' : ''}`;
+      return `headless service ${formatService(reason)} has no ready endpoint${reason.hasSelector === false ? ', and no selector' : ''}`;
     case 'service-without-address':
-      return `service ${serviceOf(reason)} has no cluster IP`;
+      return `service ${formatService(reason)} has no cluster IP`;
     case 'no-such-port':
-      return `service ${serviceOf(reason)} has no port "${reason.port}"`;
+      return `service ${formatService(reason)} has no port "${reason.port}"`;
     case 'not-a-name-form':
       return 'no service, endpoint or pod can have a name of this form';
     case 'no-data':
@@ -41,7 +41,7 @@ export function describeReason(reason: Reason): string {
     case 'zone-not-known':
       return `the cluster is not listed yet${reason.missing.length === 0 ? '' : `: ${reason.missing.join('; ')}`}`;
     case 'external-name-target':
-      return `service ${serviceOf(reason)} is an ExternalName for ${reason.target}, which ${PROBLEM_OF_TARGET[reason.problem]}`;
+      return `service ${formatService(reason)} is an ExternalName for ${reason.target}, which ${PROBLEM_OF_TARGET[reason.problem]}`;
     case 'blocked':
       return `plugin ${reason.plugin} refuses the query`;
     case 'denied-locally':
@@ -78,8 +78,8 @@ function left(seconds: number | undefined): string {
 /** The most useful first. */
 export function listRemedies(reason: Reason): readonly Remedy[] {
   // The table has the function of each kind under its own name, so the types match.
-  const remediesOf = REMEDIES[reason.kind] as (reason: Reason) => readonly Remedy[];
-  return remediesOf(reason);
+  const listForReason = REMEDIES[reason.kind] as (reason: Reason) => readonly Remedy[];
+  return listForReason(reason);
 }
 
 type Remedies = {
@@ -156,7 +156,7 @@ const REMEDIES: Remedies = {
   'upstream-unreachable': ({ servers }) => [
     {
       sentence: 'Query the servers from the node, and check the firewall on the way.',
-      command: `dig @${hostOf(servers[0])} . NS`,
+      command: `dig @${parseHost(servers[0])} . NS`,
     },
   ],
   'forwarding-loop': () => [
@@ -197,14 +197,20 @@ function nearRemedies(near: readonly Near[]): readonly Remedy[] {
 }
 
 /** `10.0.0.2` of `tls://10.0.0.2:853`. */
-export function hostOf(server = ''): string {
+export function parseHost(server = ''): string {
   return server
     .replace(/^\w+:\/\//, '')
     .replace(/:\d+.*$/, '')
     .replace(/^\[|\]$/g, '');
 }
 
-function serviceOf({ namespace, service }: { readonly namespace: string; readonly service: string }): string {
+function formatService({
+  namespace,
+  service,
+}: {
+  readonly namespace: string;
+  readonly service: string;
+}): string {
   return `${namespace}/${service}`;
 }
 

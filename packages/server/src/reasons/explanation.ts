@@ -88,7 +88,7 @@ export interface ExplainedUpstream {
 /** As in the documentation of `explain`. */
 export const EXPLAIN_EXIT = { RESOLVES: 0, FAILS: 1, USAGE: 2, BLIND: 3 } as const;
 
-export function exitCodeOf({ outcome }: Verdict): (typeof EXPLAIN_EXIT)[keyof typeof EXPLAIN_EXIT] {
+export function toExplainExitCode({ outcome }: Verdict): (typeof EXPLAIN_EXIT)[keyof typeof EXPLAIN_EXIT] {
   if (outcome === 'resolves') return EXPLAIN_EXIT.RESOLVES;
   return outcome === 'fails' ? EXPLAIN_EXIT.FAILS : EXPLAIN_EXIT.BLIND;
 }

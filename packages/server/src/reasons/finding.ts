@@ -5,7 +5,7 @@
 import type { ServiceEvidence } from './cluster-evidence.ts';
 import type { Remedy } from './describe-reason.ts';
 import type { Near } from './reason.ts';
-import type { FindingKind } from './vocabulary.ts';
+import type { FindingKind } from './reason-texts.ts';
 
 export interface Finding {
   readonly kind: FindingKind;

@@ -17,7 +17,7 @@ function maxChanges(name: string): number {
 export function findNearServices(wanted: ServiceName, services: Iterable<ServiceName>): readonly Near[] {
   const found: Near[] = [];
   for (const { namespace, name } of services) {
-    const distance = distanceOf(wanted.name, name);
+    const distance = computeDistance(wanted.name, name);
     if (distance === undefined || (distance === 0 && namespace === wanted.namespace)) continue;
     found.push({ service: name, namespace, distance });
   }
@@ -40,7 +40,7 @@ export function findNearNamespaces(
 ): readonly Near[] {
   const found: Near[] = [];
   for (const namespace of namespaces) {
-    const distance = distanceOf(wanted.namespace, namespace);
+    const distance = computeDistance(wanted.namespace, namespace);
     if (distance !== undefined && distance > 0 && hasService(namespace, wanted.name))
       found.push({ service: wanted.name, namespace, distance });
   }
@@ -48,7 +48,7 @@ export function findNearNamespaces(
 }
 
 /** Undefined: the words are too different. */
-function distanceOf(word: string, other: string): number | undefined {
+function computeDistance(word: string, other: string): number | undefined {
   if (word === other) return 0;
   const max = maxChanges(word);
   if (Math.abs(word.length - other.length) > max) return undefined;

@@ -81,12 +81,12 @@ export function stepAfter(outcome: StepOutcome, library: ResolverLibrary, isAsGi
   }
 }
 
-/** The names that a library gets to. @param outcomeOf the outcome for a name; undefined: not known, which ends the walk */
+/** The names that a library gets to. @param findOutcome the outcome for a name; undefined: not known, which ends the walk */
 export function listReached(
   name: string,
   settings: SearchSettings,
   library: ResolverLibrary,
-  outcomeOf: (candidate: string) => StepOutcome | undefined,
+  findOutcome: (candidate: string) => StepOutcome | undefined,
 ): readonly string[] {
   const asGiven = name.endsWith('.') ? name : `${name}.`;
   const reached: string[] = [];
@@ -94,7 +94,7 @@ export function listReached(
   for (const candidate of listCandidates(name, settings, library)) {
     if (step === 'as-given' && candidate !== asGiven) continue;
     reached.push(candidate);
-    const outcome = outcomeOf(candidate);
+    const outcome = findOutcome(candidate);
     step = outcome === undefined ? 'stop' : stepAfter(outcome, library, candidate === asGiven);
     if (step === 'stop') break;
   }
@@ -102,7 +102,7 @@ export function listReached(
 }
 
 /** The search list of a pod with the policy ClusterFirst. @param domain with or without its final dot */
-export function searchListOf(namespace: string, domain: string): readonly string[] {
+export function makeClusterFirstSearchList(namespace: string, domain: string): readonly string[] {
   const zone = domain.replace(/\.$/, '');
   return [`${namespace}.svc.${zone}`, `svc.${zone}`, zone];
 }

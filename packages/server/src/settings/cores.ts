@@ -25,14 +25,14 @@ export function readersAtOnceFor(cores: number): number {
 /** @returns cores, or infinity without a quota or a control group */
 export function quota(controlGroup: string): number {
   const [now, period] = readWords(`${controlGroup}/cpu.max`);
-  if (now !== undefined) return coresOf(now, period);
+  if (now !== undefined) return computeCores(now, period);
   const [older] = readWords(`${controlGroup}/cpu/cpu.cfs_quota_us`);
   const [olderPeriod] = readWords(`${controlGroup}/cpu/cpu.cfs_period_us`);
-  return coresOf(older, olderPeriod);
+  return computeCores(older, olderPeriod);
 }
 
 /** Versions 1 and 2 of control groups write `-1` and `max` for no quota. */
-function coresOf(quotaText: string | undefined, periodText: string | undefined): number {
+function computeCores(quotaText: string | undefined, periodText: string | undefined): number {
   const cores = Number(quotaText) / Number(periodText);
   return cores > 0 && Number.isFinite(cores) ? cores : Number.POSITIVE_INFINITY;
 }

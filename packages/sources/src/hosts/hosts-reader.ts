@@ -106,14 +106,14 @@ export class HostsReader {
       const first = at;
       while (at < end && octets[at] !== HASH && !isBlank(octets[at])) at += 1;
       if (address === undefined) {
-        address = this.#addressOf(octets, first, at);
+        address = this.#readAddress(octets, first, at);
         if (address === undefined) return;
       } else this.#readName(address, octets, first, at);
     }
   }
 
   /** @returns undefined if it is not an address, which is reported */
-  #addressOf(octets: Uint8Array, start: number, end: number): Uint8Array | undefined {
+  #readAddress(octets: Uint8Array, start: number, end: number): Uint8Array | undefined {
     const length = readUsualAddress(octets, start, end, this.#address);
     if (length === 4) return this.#ipv4;
     if (length === 16 && !isMappedAddress(this.#address, 0)) return this.#address;

@@ -9,7 +9,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
-import { createDigest, digestOf, PIECE_OCTETS } from '../file-reader.ts';
+import { createDigest, finishDigest, PIECE_OCTETS } from '../file-reader.ts';
 import { type FileChange, FolderFollower } from '../folder-follower.ts';
 
 export interface HostsFile {
@@ -86,7 +86,7 @@ export class HostsSource {
 
   async #follow(path: string): Promise<FollowedPath> {
     const { isHostsFile, period, isExpected = true, clock, log } = this.#options;
-    const kind = await kindOf(path);
+    const kind = await findKind(path);
     if (kind === 'missing' && isExpected) log.warn('hosts file missing, it is waited for', { file: path });
     const isFolder = kind === 'folder';
     const files = new Map<string, HostsFile>();
@@ -128,7 +128,7 @@ function* readPieces(path: string, digest: string): Generator<Uint8Array, boolea
       hash.update(piece.subarray(0, length));
       yield piece.subarray(0, length);
     }
-    return digestOf(hash) === digest;
+    return finishDigest(hash) === digest;
   } catch {
     // Deleted or no longer readable: this is reported as a change.
     return false;
@@ -137,7 +137,7 @@ function* readPieces(path: string, digest: string): Generator<Uint8Array, boolea
   }
 }
 
-async function kindOf(path: string): Promise<'file' | 'folder' | 'missing'> {
+async function findKind(path: string): Promise<'file' | 'folder' | 'missing'> {
   try {
     return (await stat(path)).isDirectory() ? 'folder' : 'file';
   } catch {

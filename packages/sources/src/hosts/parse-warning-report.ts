@@ -2,7 +2,7 @@
  * Logs the invalid lines of hosts files: each line once while its file is unchanged, and at most the first 20 of each
  * file.
  */
-import type { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { HostsWarning } from './hosts-manner.ts';
 import type { HostsFile } from './hosts-source.ts';
@@ -11,12 +11,12 @@ const MAX_LINES = 20;
 
 export class ParseWarningReport {
   readonly #log: Log;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   #known: ReadonlySet<string> = new Set();
   #files: readonly HostsFile[] = [];
   #counts = new Map<HostsFile, number>();
 
-  constructor(log: Log, fence: ItemFence) {
+  constructor(log: Log, fence: ItemGuard) {
     this.#log = log;
     this.#fence = fence;
   }
@@ -28,7 +28,7 @@ export class ParseWarningReport {
   }
 
   add(file: HostsFile, { line, kind, value }: HostsWarning): void {
-    if (this.#known.has(keyOf(file))) return;
+    if (this.#known.has(toFileKey(file))) return;
     const count = (this.#counts.get(file) ?? 0) + 1;
     this.#counts.set(file, count);
     this.#fence.count('malformed');
@@ -40,8 +40,8 @@ export class ParseWarningReport {
     for (const [{ path }, count] of this.#counts)
       if (count > MAX_LINES)
         this.#log.warn('more bad lines in hosts file', { file: path, more: count - MAX_LINES });
-    this.#known = new Set(this.#files.map(keyOf));
+    this.#known = new Set(this.#files.map(toFileKey));
   }
 }
 
-const keyOf = ({ path, digest }: HostsFile): string => `${digest} ${path}`;
+const toFileKey = ({ path, digest }: HostsFile): string => `${digest} ${path}`;

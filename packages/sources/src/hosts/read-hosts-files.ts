@@ -1,7 +1,7 @@
 /**
  * Reads hosts files piece by piece, so that a long file does not block the thread.
  */
-import type { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import { TableFullError } from '@portolan/kernel/table/arena.ts';
 import type { HostsManner, HostsVisitor, HostsWarning } from './hosts-manner.ts';
 import { HostsReader } from './hosts-reader.ts';
@@ -10,7 +10,7 @@ import type { HostsFile } from './hosts-source.ts';
 export interface ReadHostsFilesOptions {
   readonly files: readonly HostsFile[];
   readonly manner: HostsManner;
-  readonly fence: ItemFence;
+  readonly fence: ItemGuard;
   readonly onWarning: (file: HostsFile, warning: HostsWarning) => void;
   /** Called before a file is read. @returns what takes its names */
   readonly begin: (file: HostsFile) => HostsVisitor['host'];

@@ -27,12 +27,12 @@ class SlowClock extends ManualClock {
   }
 }
 
-const textOf = (last: number) =>
+const makeHostsText = (last: number) =>
   Array.from({ length: 20_000 }, (_, index) => `10.0.0.${last} n${index}\n`).join('');
 
 async function readNames() {
   const folder = await makeTemporaryFolder();
-  const path = await folder.write('hosts', textOf(1));
+  const path = await folder.write('hosts', makeHostsText(1));
   const clock = new SlowClock();
   const table = new TableWriter({ reservation: 2 ** 26, cacheOctets: 2 ** 16, readers: 1 });
   const data = new LocalData({
@@ -50,7 +50,7 @@ async function readNames() {
   /** Changes the file, and waits until its names are shown. */
   const change = async (last: number) => {
     const before = data.names;
-    await folder.write('hosts', textOf(last));
+    await folder.write('hosts', makeHostsText(last));
     data.reload();
     const step = () => clock.advance(100);
     await waitUntil('other names', () => data.names !== before, { step });

@@ -10,7 +10,7 @@ import { ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { ChangeQueue } from '@portolan/kernel/base/change-queue.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { TimeSlice } from '@portolan/kernel/base/time-slice.ts';
 import type { HostNames } from '@portolan/kernel/records/hosts/host-names.ts';
@@ -20,7 +20,7 @@ import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import type { HostsManner, HostsWarning } from '../hosts/hosts-manner.ts';
 import { type HostsFile, HostsSource } from '../hosts/hosts-source.ts';
 import { ParseWarningReport } from '../hosts/parse-warning-report.ts';
-import { branchesOf } from './changed-branches.ts';
+import { listBranches } from './affected-subtrees.ts';
 import { LocalNames } from './local-names.ts';
 import { hostsOnly, type LocalNamesPlan } from './local-plan.ts';
 import { LocalPublication } from './local-publication.ts';
@@ -63,7 +63,7 @@ export class LocalData {
   readonly #localised: LocalisedPublications;
   #networks: readonly AddressRange[];
   readonly #queue: ChangeQueue;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   readonly #warnings: ParseWarningReport;
   #names: LocalNames;
   /** Names that are being read. */
@@ -85,7 +85,7 @@ export class LocalData {
     this.#names = new LocalNames(hostsOnly(0), this.#publication.makeHostNames(RULES), LOCAL_OUTCOME);
     this.#localised = new LocalisedPublications(table, log);
     this.#networks = options.networks;
-    this.#fence = new ItemFence({ source: 'hosts', clock, log });
+    this.#fence = new ItemGuard({ source: 'hosts', clock, log });
     this.#warnings = new ParseWarningReport(log, this.#fence);
     this.#queue = new ChangeQueue(
       clock,
@@ -214,7 +214,8 @@ export class LocalData {
     yield* this.#localise();
     // Names for networks were compared with the former ones until now.
     this.#retireFormer();
-    if (changed.count > 0 && this.#isStarted) onChange(changed.isListed ? branchesOf(changed.first) : [ROOT]);
+    if (changed.count > 0 && this.#isStarted)
+      onChange(changed.isListed ? listBranches(changed.first) : [ROOT]);
     const milliseconds = Math.round(clock.monotonic() - began);
     const fields = { files: files.length, names: hosts.size, changed: changed.count, milliseconds };
     if (changed.count > 0 || files.length > 0) log.info('hosts files read', fields);

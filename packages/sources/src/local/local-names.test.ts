@@ -4,7 +4,7 @@ import { presentRecord } from '@portolan/dns/present.ts';
 import { CLASS, type RecordData, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { ZoneId } from '@portolan/kernel/table/types.ts';
 import { compileNode } from '@portolan/kernel/zone/compile.ts';
-import { recordsOf } from '@portolan/kernel/zone/record-set.ts';
+import { toRecords } from '@portolan/kernel/zone/record-set.ts';
 import { describe, expect, it } from 'vitest';
 import { LocalNames } from './local-names.ts';
 import { hostsOnly, type LocalNamesPlan } from './local-plan.ts';
@@ -29,7 +29,7 @@ const HOSTS: readonly (readonly [string, string])[] = [
   ['web', '10.0.0.1'],
 ];
 
-function namesOf(changes: Partial<LocalNamesPlan> = {}): LocalNames {
+function makeLocalNames(changes: Partial<LocalNamesPlan> = {}): LocalNames {
   return new LocalNames({ ...hostsOnly(5), ...changes }, makeHostNames(HOSTS), 9);
 }
 
@@ -40,7 +40,7 @@ function told(names: LocalNames, name: string, type: number): readonly string[] 
 
 describe('local names', () => {
   it('have their addresses each once, and the first name of an address its PTR', () => {
-    const names = namesOf();
+    const names = makeLocalNames();
     expect(told(names, 'web', TYPE.A)).toEqual(['web. 5 IN A 10.0.0.1']);
     expect(told(names, 'web', TYPE.ANY)).toHaveLength(2);
     expect(told(names, '1.0.0.10.in-addr.arpa', TYPE.PTR)).toEqual(['1.0.0.10.in-addr.arpa. 5 IN PTR web.']);
@@ -49,7 +49,7 @@ describe('local names', () => {
   });
 
   it('exist, and so do the names above them', () => {
-    const names = namesOf({ cnames: [cname('alias.far.example', 'web')] });
+    const names = makeLocalNames({ cnames: [cname('alias.far.example', 'web')] });
     const known = ['web', 'branch.lan', 'lan', 'far.example'].map((name) => names.exists(key(name)));
     expect(known).toEqual([true, true, true, true]);
     const unknown = ['.', 'x.web', '0.0.10.in-addr.arpa'].map((name) => names.exists(key(name)));
@@ -74,7 +74,7 @@ describe('local names', () => {
       cname('dangling', 'nothing'),
       cname('web.lan', 'web'),
     ];
-    const names = namesOf({ cnames });
+    const names = makeLocalNames({ cnames });
     expect(told(names, 'one', TYPE.A)).toEqual([
       'one. 3 IN CNAME two.',
       'two. 3 IN CNAME web.',
@@ -87,7 +87,7 @@ describe('local names', () => {
   });
 
   it('end in a circle of aliases all the same', () => {
-    const names = namesOf({ cnames: [cname('one', 'two'), cname('two', 'one')] });
+    const names = makeLocalNames({ cnames: [cname('one', 'two'), cname('two', 'one')] });
     expect(told(names, 'one', TYPE.A).length).toBeLessThan(12);
   });
 
@@ -96,7 +96,7 @@ describe('local names', () => {
       record('mx', { kind: 'MX', preference: 1, exchange: key('web') }),
       record('srv', { kind: 'SRV', priority: 0, weight: 0, port: 80, target: key('nothing') }),
     ];
-    const names = namesOf({ records });
+    const names = makeLocalNames({ records });
     expect(told(names, 'mx', TYPE.MX)).toEqual([
       'mx. 7 IN MX 1 web.',
       'web. 5 IN A 10.0.0.1',
@@ -107,7 +107,7 @@ describe('local names', () => {
 
   it('let options go before hosts files where both speak of a name', () => {
     const reverse = '1.0.0.10.in-addr.arpa';
-    const names = namesOf({
+    const names = makeLocalNames({
       records: [
         record(reverse, { kind: 'PTR', target: key('other') }),
         record('raw', { kind: 'unknown', type: TYPE.A, bytes: Uint8Array.of(10, 7, 7, 7) }),
@@ -127,7 +127,7 @@ describe('local names', () => {
       record('web', { kind: 'TXT', strings: [] }),
       record('text', { kind: 'TXT', strings: [] }),
     ];
-    const names = namesOf({ records, cnames: [cname('alias', 'web')] });
+    const names = makeLocalNames({ records, cnames: [cname('alias', 'web')] });
     const listed = Array.from(names.names(), keyOfWire);
     expect(new Set(listed).size).toBe(listed.length);
     expect(listed).toHaveLength(3 + 3 + 2);
@@ -136,11 +136,11 @@ describe('local names', () => {
   });
 
   it('are open nodes for the table, whole answers of aliases among them', () => {
-    const node = namesOf({ cnames: [cname('one', 'web')] }).node(key('one'));
+    const node = makeLocalNames({ cnames: [cname('one', 'web')] }).node(key('one'));
     expect(node).toMatchObject({ isOpen: true, below: { kind: 'ask', labels: 0 }, outcome: 9 });
     const lines = node.sets.map((set) => [
       ...(set.aliases ?? []).map(presentRecord),
-      ...recordsOf(set.aliases === undefined ? key('one') : key('web'), set).map(presentRecord),
+      ...toRecords(set.aliases === undefined ? key('one') : key('web'), set).map(presentRecord),
     ]);
     expect(lines).toEqual([
       ['one. 3 IN CNAME web.'],

@@ -20,7 +20,7 @@ import {
 import type { HostAddress, HostNames } from '@portolan/kernel/records/hosts/host-names.ts';
 import { compileNode } from '@portolan/kernel/zone/compile.ts';
 import type { ZoneNode } from '@portolan/kernel/zone/node.ts';
-import { type NamedSet, type RecordSet, recordSet, recordsOf } from '@portolan/kernel/zone/record-set.ts';
+import { type NamedSet, type RecordSet, recordSet, toRecords } from '@portolan/kernel/zone/record-set.ts';
 import type { Cname, LocalNamesPlan } from './local-plan.ts';
 import type { CountedNames, PublishedNames } from './local-publication.ts';
 import { NameSet } from './name-set.ts';
@@ -86,10 +86,10 @@ export class LocalNames {
     if (type === TYPE.CNAME && end.aliases.length > 0)
       return { records: end.aliases.slice(0, 1), additionals: [] };
     const sets = this.#setsAt(end.name).filter((set) => set.type === type || type === TYPE.ANY);
-    const records = [...end.aliases, ...sets.flatMap((set) => recordsOf(end.name, set))];
+    const records = [...end.aliases, ...sets.flatMap((set) => toRecords(end.name, set))];
     if (records.length === 0) return undefined;
     const along = sets.flatMap(({ additional }) => (additional === 'elsewhere' ? [] : additional));
-    return { records, additionals: along.flatMap((named) => recordsOf(named.name, named.set)) };
+    return { records, additionals: along.flatMap((named) => toRecords(named.name, named.set)) };
   }
 
   /** Whether a name or one below it is known: then it must not be NXDOMAIN (RFC 8020). */
@@ -125,11 +125,11 @@ export class LocalNames {
   }
 
   /** The hosts file that a local record is from; undefined for a record of an option. */
-  fileOf({ name, data }: ResourceRecord): string | undefined {
+  findHostsFile({ name, data }: ResourceRecord): string | undefined {
     const wire = encodeName(toKey(name));
     if (data.kind === 'PTR') return this.#hosts.pointer(wire)?.file;
     if (data.kind !== 'A' && data.kind !== 'AAAA') return undefined;
-    const addresses = this.#hosts.addressesOf(wire);
+    const addresses = this.#hosts.findAddresses(wire);
     return addresses.find(({ octets }) => formatAddress(octets) === data.address)?.file;
   }
 
@@ -234,17 +234,17 @@ export class LocalNames {
     const wire = encodeName(name);
     const sets = (this.#sets.get(name) ?? []).map((set) => this.#withAddresses(set));
     const hasType = (type: number) => sets.some((set) => set.type === type);
-    const hosts = setsOf(this.#hosts.addressesOf(wire));
+    const hosts = toRecordSets(this.#hosts.findAddresses(wire));
     sets.push(...hosts.filter((set) => !hasType(set.type)));
     const pointer = this.#hosts.pointer(wire);
     if (pointer !== undefined && !hasType(TYPE.PTR))
       sets.push(recordSet(TYPE.PTR, pointer.ttl, [{ kind: 'PTR', target: keyOfWire(pointer.target) }]));
-    const exchange = hosts.length === 0 ? undefined : this.#exchangeOf(name);
+    const exchange = hosts.length === 0 ? undefined : this.#findMailExchange(name);
     if (exchange !== undefined && !hasType(TYPE.MX)) sets.push(this.#mailSet(exchange));
     return sets;
   }
 
-  #exchangeOf(name: NameKey): NameKey | undefined {
+  #findMailExchange(name: NameKey): NameKey | undefined {
     const { mxOfHosts } = this.#plan;
     if (mxOfHosts.kind === 'target') return mxOfHosts.target;
     return mxOfHosts.kind === 'self' ? name : undefined;
@@ -256,9 +256,9 @@ export class LocalNames {
 
   /** Adds the known addresses of the targets of MX and SRV records. */
   #withAddresses(set: RecordSet): RecordSet {
-    const targets = new Set(set.data.flatMap(targetsOf));
+    const targets = new Set(set.data.flatMap(listTargets));
     const additional = [...targets].flatMap((name): NamedSet[] =>
-      setsOf(this.#hosts.addressesOf(encodeName(name))).map((each) => ({ name, set: each })),
+      toRecordSets(this.#hosts.findAddresses(encodeName(name))).map((each) => ({ name, set: each })),
     );
     return additional.length === 0 ? set : { ...set, additional };
   }
@@ -280,7 +280,7 @@ function chooseNear(set: RecordSet, isNear: AddressMatch): RecordSet {
   return set.type === TYPE.A ? { ...set, data: set.data.filter(isAddressIn(isNear)) } : set;
 }
 
-function targetsOf(data: RecordData): readonly NameKey[] {
+function listTargets(data: RecordData): readonly NameKey[] {
   if (data.kind === 'SRV') return [toKey(data.target)];
   return data.kind === 'MX' ? [toKey(data.exchange)] : [];
 }
@@ -317,7 +317,7 @@ function readable(data: RecordData): RecordData {
 }
 
 /** The A and AAAA sets that are not empty. If TTLs differ, the lowest counts (RFC 2181 section 5.2). */
-function setsOf(addresses: readonly HostAddress[]): readonly RecordSet[] {
+function toRecordSets(addresses: readonly HostAddress[]): readonly RecordSet[] {
   return (['A', 'AAAA'] as const).flatMap((kind) => {
     const ofFamily = addresses.filter(({ octets }) => (octets.length === 4) === (kind === 'A'));
     if (ofFamily.length === 0) return [];

@@ -12,7 +12,7 @@ import { HostNames, type HostRules } from '@portolan/kernel/records/hosts/host-n
 import { TableFullError } from '@portolan/kernel/table/arena.ts';
 import type { NameNode, PublicationId, ZoneId } from '@portolan/kernel/table/types.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
-import { settingsOf, type Zone } from '@portolan/kernel/zone/zone.ts';
+import { toZoneSettings, type Zone } from '@portolan/kernel/zone/zone.ts';
 
 /** Names published without a pause: less than a millisecond. */
 const STRETCH = 100;
@@ -81,7 +81,7 @@ export class LocalPublication {
     this.#log = log;
     const state = { known: true, askWildcards: false };
     this.id = table.definePublication();
-    const settings = { ...settingsOf(ZONE, state), cachesOpenTypes: true, missing: 'next' } as const;
+    const settings = { ...toZoneSettings(ZONE, state), cachesOpenTypes: true, missing: 'next' } as const;
     this.#zone = table.defineZone(settings, this.id);
   }
 
@@ -91,7 +91,7 @@ export class LocalPublication {
    * @param expected approximate number of names
    */
   makeHostNames(rules: Omit<HostRules, 'zone'>, expected = 0): HostNames {
-    return new HostNames(this.#table.recordsOf(this.id), { ...rules, zone: this.#zone }, expected);
+    return new HostNames(this.#table.openRecordSpace(this.id), { ...rules, zone: this.#zone }, expected);
   }
 
   /** Says that the table is full. What is published stays, without the names that are missing. */

@@ -21,7 +21,7 @@ const MIN_WORDS = 2;
 const KEYS = Int32Array.from({ length: HASH_KEYS }, drawRandom);
 
 /** @param name at most 255 octets */
-const hashOf = (name: Uint8Array): number => finishHash(hashName(name, KEYS));
+const hashWireName = (name: Uint8Array): number => finishHash(hashName(name, KEYS));
 
 const wordsFor = (length: number): number => (NAME + length + 3) >> 2;
 
@@ -31,7 +31,7 @@ export class NameSet {
 
   /** @param expected approximate number of names */
   constructor(expected = 0) {
-    this.#slots = new EntrySlots(expected, (entry) => hashOf(this.name(entry)));
+    this.#slots = new EntrySlots(expected, (entry) => hashWireName(this.name(entry)));
   }
 
   get size(): number {
@@ -39,12 +39,12 @@ export class NameSet {
   }
 
   find(name: Uint8Array): NamePosition {
-    return this.size === 0 ? 0 : this.#find(name, hashOf(name));
+    return this.size === 0 ? 0 : this.#find(name, hashWireName(name));
   }
 
   /** The entry of the name; if missing, a new one with the number 0. @param name lower case */
   add(name: WireName): NamePosition {
-    const hash = hashOf(name);
+    const hash = hashWireName(name);
     const known = this.#find(name, hash);
     if (known !== 0) return known;
     const entry = this.#store.take(wordsFor(name.length));
@@ -54,7 +54,7 @@ export class NameSet {
     return entry;
   }
 
-  numberOf(entry: NamePosition): number {
+  readNumber(entry: NamePosition): number {
     return this.#store.get(entry);
   }
 

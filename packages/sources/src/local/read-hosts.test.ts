@@ -1,7 +1,7 @@
 import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
 import { encodeName, parseName, toKey } from '@portolan/dns/name.ts';
 import { keyOfWire } from '@portolan/dns/name-wire.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeUnseenNames } from '@portolan/kernel/records/hosts/testing/make-unseen-names.ts';
@@ -40,7 +40,7 @@ function run(texts: readonly string[], changes: Partial<LocalNamesPlan> = {}, is
   const plan = { ...hostsOnly(5), ...changes };
   const onWarning = (file: { path: string }, { line, value }: { line: number; value: string }) =>
     void warnings.push(`${file.path}:${line} ${value}`);
-  const fence = new ItemFence({ source: 'hosts', clock: new ManualClock(), log: silentLog });
+  const fence = new ItemGuard({ source: 'hosts', clock: new ManualClock(), log: silentLog });
   const names = makeUnseenNames();
   const reading = readHosts(names, { plan, files, manner: MANNER, onWarning, fence });
   let pauses = 0;
@@ -57,10 +57,10 @@ function read(texts: readonly string[], changes: Partial<LocalNamesPlan> = {}) {
   return { names, ...others };
 }
 
-const addressesOf = ({ names }: ReturnType<typeof read>, name: string) =>
-  names.addressesOf(wire(name)).map(({ octets }) => formatAddress(octets));
+const findAddresses = ({ names }: ReturnType<typeof read>, name: string) =>
+  names.findAddresses(wire(name)).map(({ octets }) => formatAddress(octets));
 
-function pointerOf({ names }: ReturnType<typeof read>, name: string) {
+function findPointer({ names }: ReturnType<typeof read>, name: string) {
   const pointer = names.pointer(wire(name));
   return pointer && { ...pointer, target: keyOfWire(pointer.target) };
 }
@@ -68,8 +68,8 @@ function pointerOf({ names }: ReturnType<typeof read>, name: string) {
 describe('reading hosts files', () => {
   it('joins the addresses of a name, and gives an address back to its first name', () => {
     const hosts = read(['10.0.0.1 one\n10.0.0.2 one\n', '10.0.0.1 other\n10.0.0.3 one\nodd\n']);
-    expect(addressesOf(hosts, 'one')).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.3']);
-    expect(pointerOf(hosts, '1.0.0.10.in-addr.arpa')).toEqual({ target: 'one.', ttl: 5, file: '/0' });
+    expect(findAddresses(hosts, 'one')).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.3']);
+    expect(findPointer(hosts, '1.0.0.10.in-addr.arpa')).toEqual({ target: 'one.', ttl: 5, file: '/0' });
     expect(hosts.warnings).toEqual(['/1:3 odd']);
   });
 
@@ -87,12 +87,12 @@ describe('reading hosts files', () => {
   it('reads records of options first', () => {
     const record = { names: [key('record')], ipv4: '10.0.0.1', ipv6: 'fd00::1', ttl: 99 };
     const hosts = read(['10.0.0.1 one\n'], { hostRecords: [record] });
-    expect(pointerOf(hosts, '1.0.0.10.in-addr.arpa')).toEqual({
+    expect(findPointer(hosts, '1.0.0.10.in-addr.arpa')).toEqual({
       target: 'record.',
       ttl: 99,
       file: undefined,
     });
-    expect(addressesOf(hosts, 'record')).toEqual(['10.0.0.1', 'fd00::1']);
+    expect(findAddresses(hosts, 'record')).toEqual(['10.0.0.1', 'fd00::1']);
   });
 
   it('adds the domain of the address to plain names, the longer name first', () => {
@@ -101,11 +101,11 @@ describe('reading hosts files', () => {
       domain: key('dom.example'),
       rangeDomains: [{ domain: key('range.example'), first: '10.1.0.0', last: '10.1.0.255' }],
     });
-    expect(addressesOf(hosts, 'one.dom.example')).toEqual(['10.0.0.1']);
-    expect(addressesOf(hosts, 'two.range.example')).toEqual(['10.1.0.1']);
-    expect(addressesOf(hosts, 'two')).toEqual(['10.1.0.1']);
-    expect(addressesOf(hosts, 'two.dom.example')).toEqual([]);
-    expect(addressesOf(hosts, 'three.lan.dom.example')).toEqual([]);
-    expect(pointerOf(hosts, '1.0.0.10.in-addr.arpa')?.target).toBe('one.dom.example.');
+    expect(findAddresses(hosts, 'one.dom.example')).toEqual(['10.0.0.1']);
+    expect(findAddresses(hosts, 'two.range.example')).toEqual(['10.1.0.1']);
+    expect(findAddresses(hosts, 'two')).toEqual(['10.1.0.1']);
+    expect(findAddresses(hosts, 'two.dom.example')).toEqual([]);
+    expect(findAddresses(hosts, 'three.lan.dom.example')).toEqual([]);
+    expect(findPointer(hosts, '1.0.0.10.in-addr.arpa')?.target).toBe('one.dom.example.');
   });
 });

@@ -5,7 +5,7 @@ import { parseAddress } from '@portolan/dns/address.ts';
 import { MAX_NAME_OCTETS } from '@portolan/dns/label.ts';
 import { encodeName } from '@portolan/dns/name.ts';
 import type { WireName } from '@portolan/dns/types.ts';
-import type { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { HostNames } from '@portolan/kernel/records/hosts/host-names.ts';
 import type { HostsManner, HostsWarning } from '../hosts/hosts-manner.ts';
 import type { HostsFile } from '../hosts/hosts-source.ts';
@@ -17,7 +17,7 @@ export interface ReadHostsOptions {
   readonly files: readonly HostsFile[];
   readonly manner: HostsManner;
   readonly onWarning: (file: HostsFile, warning: HostsWarning) => void;
-  readonly fence: ItemFence;
+  readonly fence: ItemGuard;
 }
 
 /**

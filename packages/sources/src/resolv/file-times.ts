@@ -22,7 +22,7 @@ export async function findNewest(
 }
 
 /** A text that stays equal while the files are neither changed nor replaced. */
-export async function signatureOf(paths: readonly string[]): Promise<string> {
+export async function readFileSignature(paths: readonly string[]): Promise<string> {
   const all = await Promise.all(
     paths.map((path) =>
       stat(path, { bigint: true }).then(

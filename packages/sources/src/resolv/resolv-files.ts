@@ -6,7 +6,7 @@
  * no server any more, the servers stay the same: the file is probably being rewritten.
  */
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import {
   type FollowedResolvConf,
@@ -14,7 +14,7 @@ import {
   readResolvConf,
 } from '@portolan/kernel/forward/resolv-conf.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
-import { findNewest, readIfThere, signatureOf } from './file-times.ts';
+import { findNewest, readFileSignature, readIfThere } from './file-times.ts';
 
 export interface ResolvFilesOptions {
   readonly paths: readonly string[];
@@ -44,7 +44,7 @@ const POLL_MILLISECONDS = 500;
 
 export class ResolvFiles {
   readonly #options: ResolvFilesOptions;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   #servers: readonly UpstreamAddress[] = [];
   /** The file that counts and systemd's second file, with their times, as last read. */
   #read = '';
@@ -56,7 +56,7 @@ export class ResolvFiles {
   constructor(options: ResolvFilesOptions) {
     this.#options = options;
     const { clock, log } = options;
-    this.#fence = new ItemFence({ source: 'resolv-conf', clock, log });
+    this.#fence = new ItemGuard({ source: 'resolv-conf', clock, log });
   }
 
   /** The current servers. */
@@ -103,7 +103,7 @@ export class ResolvFiles {
       if (!this.#missing.has(gone)) events.missing(gone, error);
     });
     this.#missing = missing;
-    if (path === undefined || (await signatureOf([path, ...this.#behind])) === this.#read) return false;
+    if (path === undefined || (await readFileSignature([path, ...this.#behind])) === this.#read) return false;
     events.reading(path);
     const read = this.#fence.take(
       () => path,
@@ -122,6 +122,6 @@ export class ResolvFiles {
 
   async #note(path: string, { files }: FollowedResolvConf): Promise<void> {
     this.#behind = files.filter((file) => file !== path);
-    this.#read = await signatureOf([path, ...this.#behind]);
+    this.#read = await readFileSignature([path, ...this.#behind]);
   }
 }

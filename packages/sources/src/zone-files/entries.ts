@@ -4,7 +4,7 @@
  * An entry is a line, or several lines inside parentheses. `;` begins a comment. Words in quotation marks may hold blanks;
  * escapes stay as they are, since names and strings read them differently.
  */
-import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
+import { ItemFault } from '@portolan/kernel/base/item-guard.ts';
 
 export interface ZoneWord {
   /** Without its quotation marks, with its escapes. */

@@ -29,7 +29,7 @@ export function readRange(word: ZoneWord): GenerateRange {
   return { start, stop, step };
 }
 
-export function numbersOf({ start, stop, step }: GenerateRange): readonly number[] {
+export function listNumbers({ start, stop, step }: GenerateRange): readonly number[] {
   return Array.from({ length: Math.floor((stop - start) / step) + 1 }, (_, index) => start + index * step);
 }
 

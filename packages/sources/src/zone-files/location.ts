@@ -16,7 +16,7 @@ export function encodeLocation(words: readonly ZoneWord[], before: ZoneWord): Ui
   const longitude = takeAngle(latitude.rest, latitude.last, 'E', 'W', 180);
   const [altitude, ...further] = longitude.rest;
   if (altitude === undefined)
-    throw new ZoneFileFault('the data ends too early: altitude is missing', placeOf(longitude.last));
+    throw new ZoneFileFault('the data ends too early: altitude is missing', toPlace(longitude.last));
   const extra = further[DEFAULTS.length];
   if (extra !== undefined) throw new ZoneFileFault('more words than LOC has', extra);
   const precisions = DEFAULTS.map((fallback, index) => {
@@ -34,7 +34,7 @@ export function encodeLocation(words: readonly ZoneWord[], before: ZoneWord): Ui
   return octets;
 }
 
-function placeOf({ line, column }: ZoneWord): { line: number; column: number } {
+function toPlace({ line, column }: ZoneWord): { line: number; column: number } {
   return { line, column };
 }
 

@@ -5,7 +5,7 @@
  * RFC 3597: `\# LENGTH HEX`.
  */
 import { parseAddress } from '@portolan/dns/address.ts';
-import { typeName, typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseType, typeName } from '@portolan/dns/mnemonics.ts';
 import { encodeName } from '@portolan/dns/name.ts';
 import { OctetReader } from '@portolan/dns/octet-reader.ts';
 import { readData } from '@portolan/dns/record-data.ts';
@@ -94,7 +94,7 @@ export function readRecordData(
   words: readonly ZoneWord[],
   origin: AbsoluteName,
 ): RecordData {
-  const number = typeOf(type.text) ?? 0;
+  const number = parseType(type.text) ?? 0;
   const octets = isGeneric(words) ? encodeGeneric(words) : encodeFields(type, number, words, origin);
   try {
     return readData(number, recordClass, new OctetReader(octets));
@@ -248,7 +248,7 @@ function encodeBase64(words: readonly ZoneWord[], before: ZoneWord): Uint8Array 
 }
 
 function readType(word: ZoneWord): number {
-  const type = typeOf(word.text);
+  const type = parseType(word.text);
   if (type === undefined) throw new ZoneFileFault('not a type', word);
   return type;
 }

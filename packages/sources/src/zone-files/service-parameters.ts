@@ -13,7 +13,7 @@ export function encodeParameters(words: readonly ZoneWord[]): Uint8Array {
     const word = words[at];
     if (word === undefined) break;
     const [, name = '', , value = ''] = /^([^=]*)(=(.*))?$/s.exec(word.text) ?? [];
-    const key = keyOf(name);
+    const key = parseKey(name);
     if (key === undefined || word.isQuoted) throw new ZoneFileFault('not a parameter', word);
     if (parameters.has(key)) throw new ZoneFileFault('a parameter that was there before', word);
     const following = words[at + 1];
@@ -29,7 +29,7 @@ export function encodeParameters(words: readonly ZoneWord[]): Uint8Array {
   );
 }
 
-function keyOf(name: string): number | undefined {
+function parseKey(name: string): number | undefined {
   const known = SERVICE_PARAMETER_KEYS.indexOf(name.toLowerCase());
   if (known >= 0) return known;
   const digits = /^key(0|[1-9]\d{0,4})$/i.exec(name)?.[1];
@@ -57,7 +57,7 @@ function encodeValue(key: number, word: ZoneWord): Uint8Array {
   switch (SERVICE_PARAMETER_KEYS[key]) {
     case 'mandatory':
       return Buffer.concat(
-        listOf(word)
+        splitList(word)
           .map((name) => uint16(requireKey(name, word)))
           .sort(Buffer.compare),
       );
@@ -70,11 +70,11 @@ function encodeValue(key: number, word: ZoneWord): Uint8Array {
     case 'port':
       return uint16(readPart(word.text, 'port', word));
     case 'tls-supported-groups':
-      return Buffer.concat(listOf(word).map((text) => uint16(readPart(text, 'group', word))));
+      return Buffer.concat(splitList(word).map((text) => uint16(readPart(text, 'group', word))));
     case 'ipv4hint':
-      return Buffer.concat(listOf(word).map((text) => requireAddress(text, 4, word)));
+      return Buffer.concat(splitList(word).map((text) => requireAddress(text, 4, word)));
     case 'ipv6hint':
-      return Buffer.concat(listOf(word).map((text) => requireAddress(text, 16, word)));
+      return Buffer.concat(splitList(word).map((text) => requireAddress(text, 16, word)));
     case 'ech':
       return encodeEchConfig(word);
     default:
@@ -82,14 +82,14 @@ function encodeValue(key: number, word: ZoneWord): Uint8Array {
   }
 }
 
-function listOf(word: ZoneWord): readonly string[] {
+function splitList(word: ZoneWord): readonly string[] {
   const parts = word.text.split(',');
   if (parts.includes('')) throw new ZoneFileFault('a list with an empty part', word);
   return parts;
 }
 
 function requireKey(name: string, word: ZoneWord): number {
-  const key = keyOf(name);
+  const key = parseKey(name);
   if (key === undefined) throw new ZoneFileFault('not the name of a parameter', word);
   return key;
 }

@@ -5,13 +5,13 @@
  * and line.
  */
 import { dirname, isAbsolute, join } from 'node:path';
-import { classOf, typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseClass, parseType } from '@portolan/dns/mnemonics.ts';
 import { ROOT } from '@portolan/dns/name.ts';
 import { type AbsoluteName, CLASS, type ResourceRecord } from '@portolan/dns/types.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
-import { readItem } from '@portolan/kernel/base/item-fence.ts';
+import { readItem } from '@portolan/kernel/base/item-guard.ts';
 import { type DataField, readEntries, type ZoneEntry, ZoneFileFault, type ZoneWord } from './entries.ts';
-import { fillInNumber, numbersOf, readRange } from './generate.ts';
+import { fillInNumber, listNumbers, readRange } from './generate.ts';
 import { readRecordData } from './record-fields.ts';
 import { MAX_TTL, MAX_UINT32, parseTtl, readName } from './word-values.ts';
 
@@ -211,7 +211,7 @@ class ZoneFileReader {
       throw new ZoneFileFault('a range, a name, a type and data are expected', directive);
     const ttl = this.#ttl;
     this.#ttl = this.#settings.generatedTtl ?? ttl;
-    for (const number of numbersOf(readRange(range))) {
+    for (const number of listNumbers(readRange(range))) {
       const name = readName(fillInNumber(left, number), this.#origin);
       this.#readRecord(
         name,
@@ -229,15 +229,15 @@ class ZoneFileReader {
     let recordClass: number | undefined;
     for (let [word] = rest; word !== undefined; [word] = rest) {
       if (ttl === undefined && parseTtl(word.text) !== undefined) ttl = readTtl(word);
-      else if (recordClass === undefined && classOf(word.text) !== undefined)
-        recordClass = classOf(word.text);
+      else if (recordClass === undefined && parseClass(word.text) !== undefined)
+        recordClass = parseClass(word.text);
       else break;
       rest = rest.slice(1);
     }
     const [type, ...data] = rest;
     if (type === undefined)
       throw new ZoneFileFault('a record without a type', { line: place.line, column: place.column });
-    if (typeOf(type.text) === undefined || type.isQuoted) throw new ZoneFileFault('not a type', type);
+    if (parseType(type.text) === undefined || type.isQuoted) throw new ZoneFileFault('not a type', type);
     this.#class = recordClass ?? this.#class;
     const read = readRecordData(type, this.#class, data, this.#origin);
     const known = ttl ?? this.#ttl;

@@ -6,8 +6,8 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
-import { Lasting } from '@portolan/kernel/contract/lasting.ts';
 import type { Plugin, PluginContext } from '@portolan/kernel/contract/plugin.ts';
+import { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
 import { NO_OUTCOME } from '@portolan/kernel/table/outcomes.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import type { Zone } from '@portolan/kernel/zone/zone.ts';
@@ -29,7 +29,7 @@ const SOA_TTL = 30;
 export class EtcdPlugin implements Plugin {
   readonly handler: Handler;
   readonly #kind: EtcdOptions['kind'];
-  readonly #lasting: Lasting<EtcdSource>;
+  readonly #lasting: RefCounted<EtcdSource>;
   readonly #isFirst: boolean;
   readonly #hideStats: () => void;
 
@@ -92,8 +92,8 @@ function openSource(
   kind: EtcdOptions['kind'],
   settings: EtcdSourceSettings,
   { table, clock, log }: EtcdContext,
-): Lasting<EtcdSource> {
-  return new Lasting(new EtcdSource(settings, { table, clock, log }), async (source) => {
+): RefCounted<EtcdSource> {
+  return new RefCounted(new EtcdSource(settings, { table, clock, log }), async (source) => {
     await source.stop();
     // That of SkyDNS ends with the process, while its view still shows the names.
     if (kind === 'skydns') return;
@@ -111,7 +111,7 @@ function readNames(options: CoreDnsEtcdOptions, clock: Clock): Pick<SkyDnsEtcdOp
     rules: makeCoreDnsRules(options),
     zones: zones.map((zone) => ({
       zone: makeZone(zone, clock),
-      missing: missingOf(zone, fallthrough),
+      missing: chooseMissing(zone, fallthrough),
       any: 'ask',
     })),
     outcome: NO_OUTCOME,
@@ -121,7 +121,7 @@ function readNames(options: CoreDnsEtcdOptions, clock: Clock): Pick<SkyDnsEtcdOp
 }
 
 /** If only some of the zone's names fall through, the chain decides (`ask`). */
-function missingOf(zone: NameKey, fallthrough: readonly NameKey[]): 'deny' | 'next' | 'ask' {
+function chooseMissing(zone: NameKey, fallthrough: readonly NameKey[]): 'deny' | 'next' | 'ask' {
   if (fallthrough.some((domain) => isWithin(zone, domain))) return 'next';
   return fallthrough.some((domain) => isWithin(domain, zone)) ? 'ask' : 'deny';
 }

@@ -8,7 +8,7 @@ import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
 import { isWithinAny, joinQuestions, namesWithin, type Questions } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { replyOf } from '@portolan/kernel/chain/response.ts';
+import { toReply } from '@portolan/kernel/chain/response.ts';
 import { EMPTY_ANSWER } from '@portolan/kernel/chain/whole-answer.ts';
 import { negativeSoa, type Zone } from '@portolan/kernel/zone/zone.ts';
 import { UNPUBLISHED_TYPES } from '../../source/etcd-publication.ts';
@@ -75,7 +75,7 @@ class EtcdHandler {
 
   handle(query: Query, next: Next): Answer | Promise<Answer> {
     const { source } = this.#options;
-    const zone = query.question.class === CLASS.IN ? source.zoneOf(query.key) : undefined;
+    const zone = query.question.class === CLASS.IN ? source.findZone(query.key) : undefined;
     if (zone === undefined) return next(query);
     if (query.question.type === TYPE.SOA && this.#hasSoa(query, zone)) return this.#answerSoa(query, zone);
     if (!source.isKnown) {
@@ -162,9 +162,9 @@ class EtcdHandler {
       const answers = await Promise.all(wanted.map((question) => this.#lookUp(query, question)));
       for (const [index, question] of wanted.entries()) {
         const answer = answers[index];
-        if (answer !== undefined) known.set(keyOf(question), answer);
+        if (answer !== undefined) known.set(toQuestionKey(question), answer);
       }
-      const outside = (question: OutsideQuestion) => known.get(keyOf(question));
+      const outside = (question: OutsideQuestion) => known.get(toQuestionKey(question));
       evaluated = this.#options.source.answer(zone.apex, query.question, outside, services);
     }
     const answer = await this.#present(query, zone, evaluated, next);
@@ -180,7 +180,7 @@ class EtcdHandler {
     if (query.depth >= MAX_DEPTH) return failed;
     const answer = await this.#options.lookUp(query.about({ name, type, class: CLASS.IN }));
     if (answer.kind === 'drop') return failed;
-    const { rcode = RCODE.NOERROR, answers: records = [], truncated = false } = replyOf(answer);
+    const { rcode = RCODE.NOERROR, answers: records = [], truncated = false } = toReply(answer);
     return { rcode, records, truncated };
   }
 }
@@ -196,6 +196,6 @@ function failure(zone: Zone, reason: string): Answer {
   };
 }
 
-function keyOf({ name, type }: OutsideQuestion): string {
+function toQuestionKey({ name, type }: OutsideQuestion): string {
   return `${toKey(name)} ${type}`;
 }

@@ -155,11 +155,11 @@ function readTls(cursor: DirectiveCursor, context: DirectiveContext): TlsFiles {
       `maximum of three arguments allowed for TLS config, found ${words.length}`,
       'Give a certificate, its key, and the file of the authorities.',
     );
-  return tlsFilesOf(words.map((path) => context.resolve(path)));
+  return toTlsFiles(words.map((path) => context.resolve(path)));
 }
 
 /** Empty, the authorities, a certificate with its key, or all of them. */
-function tlsFilesOf([first, second, third]: readonly string[]): TlsFiles {
+function toTlsFiles([first, second, third]: readonly string[]): TlsFiles {
   if (first === undefined) return {};
   if (second === undefined) return { authority: first };
   return { certificate: first, key: second, ...(third !== undefined && { authority: third }) };

@@ -12,8 +12,8 @@ import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { EtcdEndpoint } from './endpoints.ts';
 import { EtcdError } from './etcd-error.ts';
-import { FrameError, frameOf, GrpcFrameReader } from './grpc-frames.ts';
-import { CODE, errorOf, faultOfResponse, type GrpcStatus, statusOf } from './grpc-status.ts';
+import { encodeGrpcFrame, FrameError, GrpcFrameReader } from './grpc-frames.ts';
+import { CODE, faultOfResponse, type GrpcStatus, readGrpcStatus, toStatusError } from './grpc-status.ts';
 import { Http2Session } from './http2-session.ts';
 import { readTlsFiles, type TlsContents, type TlsFiles } from './settings.ts';
 
@@ -74,7 +74,7 @@ export class Channel {
       const call = this.#start(method, options, take, (status) => {
         timer.cancel();
         if (status.code === CODE.OK) resolve(reply ?? Buffer.alloc(0));
-        else reject(errorOf(this.endpoint.text, status));
+        else reject(toStatusError(this.endpoint.text, status));
       });
       const timer = this.#clock.after(timeout, () => {
         call.cancel();
@@ -90,7 +90,7 @@ export class Channel {
       ended(
         isOk
           ? new EtcdError('unavailable', `${this.endpoint.text}: the stream has ended`)
-          : errorOf(this.endpoint.text, status),
+          : toStatusError(this.endpoint.text, status),
       );
     });
     return { send: (octets) => call.send(octets), cancel: () => call.cancel() };
@@ -108,7 +108,7 @@ export class Channel {
     ended: (status: GrpcStatus) => void,
   ): GrpcCall {
     const session = this.#usableSession();
-    return new GrpcCall(session, headersOf(method, options), { message, ended });
+    return new GrpcCall(session, createHeaders(method, options), { message, ended });
   }
 
   #usableSession(): Http2Session {
@@ -118,7 +118,7 @@ export class Channel {
   }
 }
 
-function headersOf(method: string, { token, requiresLeader }: CallOptions): OutgoingHttpHeaders {
+function createHeaders(method: string, { token, requiresLeader }: CallOptions): OutgoingHttpHeaders {
   return {
     ':method': 'POST',
     ':path': method,
@@ -159,8 +159,8 @@ class GrpcCall {
   /** @param place `last`: no message follows */
   send(message: Buffer, place: 'last' | 'more' = 'more'): void {
     if (!this.#stream.writable) return;
-    if (place === 'last') this.#stream.end(frameOf(message));
-    else this.#stream.write(frameOf(message));
+    if (place === 'last') this.#stream.end(encodeGrpcFrame(message));
+    else this.#stream.write(encodeGrpcFrame(message));
   }
 
   cancel(): void {
@@ -170,12 +170,13 @@ class GrpcCall {
 
   #onHeaders(headers: IncomingHttpHeaders): void {
     // A call without messages has its status here.
-    const status = statusOf(headers) ?? faultOfResponse(Number(headers[':status']), headers['content-type']);
+    const status =
+      readGrpcStatus(headers) ?? faultOfResponse(Number(headers[':status']), headers['content-type']);
     if (status !== undefined) this.#end(status);
   }
 
   #onTrailers(headers: IncomingHttpHeaders): void {
-    const status = statusOf(headers) ?? { code: CODE.UNKNOWN, details: 'an answer without a status' };
+    const status = readGrpcStatus(headers) ?? { code: CODE.UNKNOWN, details: 'an answer without a status' };
     const isCut = status.code === CODE.OK && this.#frames.isInside;
     this.#end(isCut ? { code: CODE.INTERNAL, details: 'an answer that ends inside a message' } : status);
   }

@@ -33,13 +33,13 @@ export function parseEndpoint(text: string): EtcdEndpoint | undefined {
   return {
     secure: protocol === 'https:',
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: portOf(url, full),
+    port: readPort(url, full),
     text,
   };
 }
 
 /** A URL omits the default port of its scheme, which is not the default of etcd. */
-function portOf({ port, protocol }: URL, text: string): number {
+function readPort({ port, protocol }: URL, text: string): number {
   if (port !== '') return Number(port);
   const usual = protocol === 'https:' ? 443 : 80;
   return new RegExp(`:0*${usual}/?$`).test(text) ? usual : DEFAULT_PORT;

@@ -107,7 +107,7 @@ export class EtcdClient {
     const replied = (octets: Buffer) => {
       try {
         const reply = decode(octets, messages.decodeWatch);
-        if (reply.canceled) fail(this.#reasonOf(reply));
+        if (reply.canceled) fail(this.#toWatchError(reply));
         else if (isOpen) handlers.replied(reply);
       } catch (error) {
         fail(error);
@@ -131,7 +131,7 @@ export class EtcdClient {
     this.#leaveEndpoint();
   }
 
-  #reasonOf({ compactRevision, cancelReason }: messages.WatchReply): EtcdError {
+  #toWatchError({ compactRevision, cancelReason }: messages.WatchReply): EtcdError {
     if (compactRevision > 0) return new EtcdError('compacted', `first revision: ${compactRevision}`);
     // The token may have expired: the next call gets a new one.
     this.#token = undefined;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { FrameError, frameOf, GrpcFrameReader } from './grpc-frames.ts';
+import { encodeGrpcFrame, FrameError, GrpcFrameReader } from './grpc-frames.ts';
 
 it('gives back every message, wherever the stream is cut', () => {
   const messages = fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 6 });
   fc.assert(
     fc.property(messages, fc.array(fc.nat({ max: 9 })), (sent, cuts) => {
-      const stream = Buffer.concat(sent.map(frameOf));
+      const stream = Buffer.concat(sent.map(encodeGrpcFrame));
       const reader = new GrpcFrameReader(100);
       const received: Buffer[] = [];
       let at = 0;
@@ -22,16 +22,16 @@ it('gives back every message, wherever the stream is cut', () => {
 
 it('knows that a frame is not complete', () => {
   const reader = new GrpcFrameReader(100);
-  reader.push(frameOf(Buffer.from('abc')).subarray(0, 7), () => {});
+  reader.push(encodeGrpcFrame(Buffer.from('abc')).subarray(0, 7), () => {});
   expect(reader.isInside).toBe(true);
 });
 
 it('refuses large messages before they are held, and compressed ones', () => {
   const take = () => {};
-  expect(() => new GrpcFrameReader(3).push(frameOf(Buffer.from('abcd')).subarray(0, 5), take)).toThrow(
-    new FrameError('a message larger than max: 4 octets', true),
-  );
-  const compressed = frameOf(Buffer.from('a'));
+  expect(() =>
+    new GrpcFrameReader(3).push(encodeGrpcFrame(Buffer.from('abcd')).subarray(0, 5), take),
+  ).toThrow(new FrameError('a message larger than max: 4 octets', true));
+  const compressed = encodeGrpcFrame(Buffer.from('a'));
   compressed[0] = 1;
   expect(() => new GrpcFrameReader(3).push(compressed, take)).toThrow('compression');
 });

@@ -16,7 +16,7 @@ export class FrameError extends Error {
 
 const HEAD_OCTETS = 5;
 
-export function frameOf(message: Uint8Array): Buffer {
+export function encodeGrpcFrame(message: Uint8Array): Buffer {
   const frame = Buffer.alloc(HEAD_OCTETS + message.length);
   frame.writeUInt32BE(message.length, 1);
   frame.set(message, HEAD_OCTETS);

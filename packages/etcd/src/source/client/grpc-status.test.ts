@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { errorOf, faultOfResponse, statusOf } from './grpc-status.ts';
+import { faultOfResponse, readGrpcStatus, toStatusError } from './grpc-status.ts';
 
 describe('the status of a call', () => {
   it('is in the trailers, with a message in percent-encoding', () => {
-    expect(statusOf({ 'grpc-status': '0' })).toEqual({ code: 0, details: '' });
-    expect(statusOf({ 'grpc-status': '14', 'grpc-message': 'no leader: %E2%82%AC 100% %zz' })).toEqual({
+    expect(readGrpcStatus({ 'grpc-status': '0' })).toEqual({ code: 0, details: '' });
+    expect(readGrpcStatus({ 'grpc-status': '14', 'grpc-message': 'no leader: %E2%82%AC 100% %zz' })).toEqual({
       code: 14,
       details: 'no leader: € 100% %zz',
     });
-    expect(statusOf({})).toBeUndefined();
-    expect(statusOf({ 'grpc-status': 'x' })).toBeUndefined();
-    expect(statusOf({ 'grpc-status': '9'.repeat(400) })).toBeUndefined();
+    expect(readGrpcStatus({})).toBeUndefined();
+    expect(readGrpcStatus({ 'grpc-status': 'x' })).toBeUndefined();
+    expect(readGrpcStatus({ 'grpc-status': '9'.repeat(400) })).toBeUndefined();
   });
 
   it('is that of HTTP where a server does not speak gRPC', () => {
@@ -31,6 +31,6 @@ describe('the status of a call', () => {
     [14, 'etcdserver: no leader', 'unavailable'],
     [12, 'unknown method', 'refused'],
   ] as const)('%i %s is %s', (code, details, failure) => {
-    expect(errorOf('http://a:2379', { code, details })).toMatchObject({ failure });
+    expect(toStatusError('http://a:2379', { code, details })).toMatchObject({ failure });
   });
 });

@@ -44,7 +44,7 @@ export function faultOfResponse(status: number, type = ''): GrpcStatus | undefin
 }
 
 /** @param headers trailers, or headers that end the stream. @returns undefined if they have no status */
-export function statusOf(headers: IncomingHttpHeaders): GrpcStatus | undefined {
+export function readGrpcStatus(headers: IncomingHttpHeaders): GrpcStatus | undefined {
   const code = headers['grpc-status'];
   if (typeof code !== 'string' || !/^\d{1,3}$/.test(code)) return undefined;
   const details = headers['grpc-message'];
@@ -64,14 +64,14 @@ function decodePercent(text: string): string {
 }
 
 /** @param endpoint as configured */
-export function errorOf(endpoint: string, { code, details }: GrpcStatus): EtcdError {
+export function toStatusError(endpoint: string, { code, details }: GrpcStatus): EtcdError {
   return new EtcdError(
-    failureOf(code, details),
+    toFailure(code, details),
     `${endpoint}: ${details === '' ? `gRPC status ${code}` : details}`,
   );
 }
 
-function failureOf(code: number, details: string): EtcdFailure {
+function toFailure(code: number, details: string): EtcdFailure {
   if (code === CODE.UNAUTHENTICATED) return 'unauthenticated';
   if (code === CODE.DENIED) return 'denied';
   if (code === CODE.OUT_OF_RANGE) return 'compacted';

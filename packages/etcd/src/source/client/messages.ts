@@ -189,10 +189,10 @@ export function decodePage(octets: Buffer): RangePage {
     return true;
   });
   const lastKey = last.end === 0 ? undefined : readKeyValue(octets, last.start, last.end).key;
-  return { ...page, lastKey, octets: octets.length, keyValues: () => keyValuesOf(octets) };
+  return { ...page, lastKey, octets: octets.length, keyValues: () => readKeyValues(octets) };
 }
 
-function* keyValuesOf(octets: Buffer): Iterable<KeyValue> {
+function* readKeyValues(octets: Buffer): Iterable<KeyValue> {
   const cursor = new Cursor(octets);
   while (cursor.position < cursor.end) {
     const tag = cursor.readNumber();

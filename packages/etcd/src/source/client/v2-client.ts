@@ -100,7 +100,7 @@ export class EtcdV2Client {
 
   /** @param folder a path of keys. A folder that does not exist is empty. @throws EtcdError, as all calls */
   async read(folder: string): Promise<FolderContents> {
-    const path = `${pathOf(folder)}?recursive=true`;
+    const path = `${toPath(folder)}?recursive=true`;
     const reply = await this.#ask({ method: 'GET', path, timeout: READ_TIMEOUT });
     if (reply.status === 200) return { index: reply.index, nodes: readNodes(reply.body) };
     this.#check(reply, [ERROR.KEY_NOT_FOUND]);
@@ -114,7 +114,7 @@ export class EtcdV2Client {
     if (ttl !== undefined) form.set('ttl', String(ttl));
     if (isRefresh || exists !== undefined) form.set('prevExist', String(isRefresh || exists));
     addConditions(form, options);
-    const reply = await this.#ask({ method: 'PUT', path: pathOf(key), form, timeout: TIMEOUT });
+    const reply = await this.#ask({ method: 'PUT', path: toPath(key), form, timeout: TIMEOUT });
     if (reply.status === 200 || reply.status === 201) return true;
     this.#check(reply, [ERROR.KEY_NOT_FOUND, ERROR.TEST_FAILED, ERROR.KEY_EXISTS]);
     return false;
@@ -124,7 +124,7 @@ export class EtcdV2Client {
   async remove(key: string, conditions: KeyConditions = {}): Promise<boolean> {
     const query = new URLSearchParams();
     addConditions(query, conditions);
-    const path = query.size === 0 ? pathOf(key) : `${pathOf(key)}?${query}`;
+    const path = query.size === 0 ? toPath(key) : `${toPath(key)}?${query}`;
     const reply = await this.#ask({ method: 'DELETE', path, timeout: TIMEOUT });
     if (reply.status === 200) return true;
     this.#check(reply, [ERROR.KEY_NOT_FOUND, ERROR.TEST_FAILED]);
@@ -135,7 +135,7 @@ export class EtcdV2Client {
   async removeFolder(folder: string): Promise<boolean> {
     const reply = await this.#ask({
       method: 'DELETE',
-      path: `${pathOf(folder)}?dir=true`,
+      path: `${toPath(folder)}?dir=true`,
       timeout: TIMEOUT,
     });
     if (reply.status === 200) return true;
@@ -155,7 +155,7 @@ export class EtcdV2Client {
     index: number,
     onWaiting: () => void = () => {},
   ): Promise<V2Event | { readonly kind: 'none'; readonly next: number }> {
-    const path = `${pathOf(folder)}?wait=true&recursive=true&waitIndex=${index}`;
+    const path = `${toPath(folder)}?wait=true&recursive=true&waitIndex=${index}`;
     let reached = index - 1;
     const none = () => ({ kind: 'none', next: Math.max(index, reached + 1) }) as const;
     const call: Call = {
@@ -303,7 +303,7 @@ function addConditions(fields: URLSearchParams, { modifiedIndex, value }: KeyCon
   if (value !== undefined) fields.set('prevValue', value);
 }
 
-function pathOf(key: string): string {
+function toPath(key: string): string {
   const parts = key.split('/').filter((part) => part !== '');
   return `/v2/keys/${parts.map(encodeURIComponent).join('/')}`;
 }

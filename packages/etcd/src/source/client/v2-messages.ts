@@ -35,13 +35,13 @@ const MAX_DEPTH = 200;
 /** All keys of the tree in a reply. @throws EtcdError for anything else */
 export function readNodes(body: string): FolderNode[] {
   const nodes: FolderNode[] = [];
-  collect(fieldsOf(parse(body))['node'], nodes, 0);
+  collect(toFields(parse(body))['node'], nodes, 0);
   return nodes;
 }
 
 /** @throws EtcdError for anything that is not an event */
 export function readWatchReply(body: string): V2Event {
-  const { action, node: wireNode } = fieldsOf(parse(body));
+  const { action, node: wireNode } = toFields(parse(body));
   const node = readNode(wireNode);
   const { key, modifiedIndex: index, dir: isFolder } = node;
   if (key === '' || index === 0) throw new EtcdError('unavailable', 'an event of etcd has no key');
@@ -57,7 +57,7 @@ export function readErrorReply(
   body: string,
 ): { readonly code: number; readonly message: string } | undefined {
   try {
-    const { errorCode, message, cause } = fieldsOf(JSON.parse(body));
+    const { errorCode, message, cause } = toFields(JSON.parse(body));
     if (typeof errorCode !== 'number') return undefined;
     return {
       code: errorCode,
@@ -75,7 +75,7 @@ function collect(value: unknown, nodes: FolderNode[], depth: number): void {
 }
 
 function readNode(from: unknown): WireNode {
-  const { key, dir, value, ttl, modifiedIndex, nodes } = fieldsOf(from);
+  const { key, dir, value, ttl, modifiedIndex, nodes } = toFields(from);
   return {
     key: typeof key === 'string' ? key : '',
     dir: dir === true,
@@ -94,6 +94,6 @@ function parse(body: string): unknown {
   }
 }
 
-function fieldsOf(value: unknown): { readonly [field: string]: unknown } {
+function toFields(value: unknown): { readonly [field: string]: unknown } {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }

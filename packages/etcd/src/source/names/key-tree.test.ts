@@ -7,10 +7,10 @@ const part = fc.constantFrom('a', 'b', 'c', '', 'ü');
 const path = fc.array(part, { minLength: 1, maxLength: 4 });
 const step = fc.record({ path, value: fc.option(fc.constantFrom('one', 'two', 'bad'), { nil: undefined }) });
 
-function keysOf(tree: KeyTree): Record<string, string> {
+function listKeys(tree: KeyTree): Record<string, string> {
   const keys: Record<string, string> = {};
   const visit = (node: number) => {
-    if (tree.hasKey(node)) keys[tree.pathOf(node).join('/')] = tree.isBad(node) ? 'bad' : tree.value(node);
+    if (tree.hasKey(node)) keys[tree.listPath(node).join('/')] = tree.isBad(node) ? 'bad' : tree.value(node);
     for (const child of tree.children(node)) visit(child);
   };
   visit(TOP);
@@ -34,7 +34,7 @@ describe('the tree of keys', () => {
           expect(isChanged).toBe(before !== value);
           expected.set(key, value);
         }
-        expect(keysOf(tree)).toEqual(Object.fromEntries(expected));
+        expect(listKeys(tree)).toEqual(Object.fromEntries(expected));
         expect(tree.size).toBe(expected.size);
         expect(tree.badKeys).toBe([...expected.values()].filter((value) => value === 'bad').length);
       }),

@@ -146,7 +146,7 @@ export class KeyTree {
   }
 
   /** The parts of a key, from the top down. */
-  pathOf(node: KeyNode): string[] {
+  listPath(node: KeyNode): string[] {
     const path: string[] = [];
     for (let at = node; at > TOP; at = this.parent(at)) path.unshift(this.label(at));
     return path;

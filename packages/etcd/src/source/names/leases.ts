@@ -38,7 +38,7 @@ const MAX_QUESTIONS = 16;
 export class Leases implements LeaseTimes {
   readonly #options: LeaseOptions;
   readonly #leases = new Map<string, Lease>();
-  readonly #leaseOf = new Map<KeyNode, string>();
+  readonly #leaseByNode = new Map<KeyNode, string>();
   #questions = 0;
   /** Whether the timer is for leases that are due now. */
   #isDue = false;
@@ -59,7 +59,7 @@ export class Leases implements LeaseTimes {
 
   /** @returns whether the key's lease or end has changed */
   bind(node: KeyNode, lease: KeyLease | undefined): boolean {
-    const before = this.#leaseOf.get(node);
+    const before = this.#leaseByNode.get(node);
     if (before === lease?.id && lease?.seconds === undefined) return false;
     if (before !== undefined && before !== lease?.id) this.#unbind(node, before);
     if (lease === undefined) return before !== undefined;
@@ -72,27 +72,27 @@ export class Leases implements LeaseTimes {
     };
     known.nodes.add(node);
     this.#leases.set(lease.id, known);
-    this.#leaseOf.set(node, lease.id);
+    this.#leaseByNode.set(node, lease.id);
     if (lease.seconds !== undefined) this.#learn(known, lease.seconds);
     this.#schedule(known.due - now);
     return true;
   }
 
   unbind(node: KeyNode): void {
-    const id = this.#leaseOf.get(node);
+    const id = this.#leaseByNode.get(node);
     if (id !== undefined) this.#unbind(node, id);
   }
 
   secondsLeft(node: KeyNode): number | undefined {
-    const id = this.#leaseOf.get(node);
+    const id = this.#leaseByNode.get(node);
     if (id === undefined) return 0;
     const ends = this.#leases.get(id)?.ends;
     // At least 1: a key stays until its lease is known to have expired.
     return ends && Math.max(1, Math.floor((ends - this.#options.clock.monotonic()) / 1000));
   }
 
-  leaseOf(node: KeyNode): KeyLease | undefined {
-    const id = this.#leaseOf.get(node);
+  findLease(node: KeyNode): KeyLease | undefined {
+    const id = this.#leaseByNode.get(node);
     const seconds = this.secondsLeft(node);
     return id === undefined ? undefined : { id, ...(seconds !== undefined && { seconds }) };
   }
@@ -100,11 +100,11 @@ export class Leases implements LeaseTimes {
   stop(): void {
     this.#timer?.cancel();
     this.#leases.clear();
-    this.#leaseOf.clear();
+    this.#leaseByNode.clear();
   }
 
   #unbind(node: KeyNode, id: string): void {
-    this.#leaseOf.delete(node);
+    this.#leaseByNode.delete(node);
     const lease = this.#leases.get(id);
     lease?.nodes.delete(node);
     if (lease?.nodes.size === 0) this.#leases.delete(id);

@@ -21,7 +21,7 @@ export class OctetStore {
 
   /** @param run shorter than a chunk @returns its offset, from 0 */
   add(run: Uint8Array): RunOffset {
-    const head = headOf(run.length);
+    const head = computeHeadLength(run.length);
     const size = head + run.length;
     const room = this.#chunks.length * CHUNK - this.#next;
     if (room < size) {
@@ -57,7 +57,7 @@ export class OctetStore {
   /** Frees a run. */
   free(offset: RunOffset): void {
     const { start, end } = this.#runAt(offset);
-    this.#garbage += headOf(end - start) + end - start;
+    this.#garbage += computeHeadLength(end - start) + end - start;
   }
 
   /** Whether half of the memory is free, so that all runs should be moved to another store. */
@@ -80,6 +80,6 @@ export class OctetStore {
   }
 }
 
-function headOf(length: number): number {
+function computeHeadLength(length: number): number {
   return length < LONG ? SHORT_HEAD : LONG_HEAD;
 }

@@ -30,7 +30,7 @@ describe('keys below a prefix', () => {
           else expect(tree.hasKey(node)).toBe(false);
         }
         const found = [...tree.keyNodes()].map((node) => {
-          const path = tree.pathOf(node);
+          const path = tree.listPath(node);
           return [`/skydns/${path.join('/')}`, tree.value(node)];
         });
         expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));

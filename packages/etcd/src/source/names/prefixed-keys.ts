@@ -29,9 +29,9 @@ export class PrefixedKeys {
   put(key: Buffer, content: KeyContent): { readonly node: KeyNode; readonly isChanged: boolean } | undefined {
     const behindSlash = key.lastIndexOf(SLASH) + 1;
     const folder = this.#folder;
-    if (folder !== undefined && isFolderOf(folder.octets, key, behindSlash))
+    if (folder !== undefined && isParentFolder(folder.octets, key, behindSlash))
       return this.#tree.put([key.subarray(behindSlash)], content, folder.node);
-    const path = this.#pathOf(key);
+    const path = this.#parsePath(key);
     if (path === undefined) return undefined;
     const put = this.#tree.put(path, content);
     this.#folder = { octets: Buffer.from(key.subarray(0, behindSlash)), node: this.#tree.parent(put.node) };
@@ -40,13 +40,13 @@ export class PrefixedKeys {
 
   /** The node of a key or of a folder; `NO_NODE` if it does not exist. */
   find(key: Buffer): KeyNode {
-    const path = this.#pathOf(key);
+    const path = this.#parsePath(key);
     return path === undefined ? NO_NODE : this.#tree.find(path);
   }
 
   /** The nodes of keys in a folder, and of the key with its name. A folder above the prefix has all keys. */
   within(folder: Buffer): readonly KeyNode[] {
-    const path = this.#pathOf(folder);
+    const path = this.#parsePath(folder);
     return this.#tree.keysBelow(path === undefined ? TOP : this.#tree.find(path));
   }
 
@@ -56,7 +56,7 @@ export class PrefixedKeys {
     this.#tree.removeKey(node);
   }
 
-  #pathOf(key: Buffer): Buffer[] | undefined {
+  #parsePath(key: Buffer): Buffer[] | undefined {
     const { length } = this.#prefix;
     if (!key.subarray(0, length).equals(this.#prefix)) return undefined;
     const path: Buffer[] = [];
@@ -70,6 +70,6 @@ export class PrefixedKeys {
   }
 }
 
-function isFolderOf(folder: Buffer, key: Buffer, behindSlash: number): boolean {
+function isParentFolder(folder: Buffer, key: Buffer, behindSlash: number): boolean {
   return folder.length === behindSlash && folder.compare(key, 0, behindSlash) === 0;
 }

@@ -36,7 +36,7 @@ export interface NamedNode {
 export function* namesBelow(tree: KeyTree, top: KeyNode): Iterable<NamedNode> {
   if (top === NO_NODE) return;
   /** Names from the top down to the node. */
-  const names = [publishableName(tree.pathOf(top))];
+  const names = [publishableName(tree.listPath(top))];
   for (let node = top; node !== NO_NODE; ) {
     yield { node, name: names.at(-1) };
     let next = tree.firstChild(node);
@@ -57,5 +57,5 @@ function nameBelow(tree: KeyTree, node: KeyNode, above: NameKey | undefined): Na
   if (above !== undefined && isPlain && label.length + 1 + above.length <= MAX_NAME)
     // A plain label in lower case before a key makes a key.
     return `${label}.${above}` as NameKey;
-  return publishableName(tree.pathOf(node));
+  return publishableName(tree.listPath(node));
 }

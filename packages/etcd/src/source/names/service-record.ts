@@ -4,7 +4,7 @@
  * It is read as in SkyDNS and CoreDNS, with the rules of Go's package encoding/json: field names in any case, the last of equal
  * fields counts, unknown fields and null are skipped. A number in quotes or with a fraction makes the whole value invalid.
  */
-import { ItemFault } from '@portolan/kernel/base/item-fence.ts';
+import { ItemFault } from '@portolan/kernel/base/item-guard.ts';
 
 export interface ServiceRecord {
   /** An address or a name; may be empty. */

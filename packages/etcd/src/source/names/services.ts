@@ -93,7 +93,7 @@ export class ServiceNames implements ServiceLookup {
   find(name: AbsoluteName, selection: Selection, onTimed: () => void = () => {}): Services {
     const path = pathOfName(name);
     const star = path.findIndex(isWildcard);
-    const start = this.tree.find(octetsOf(star < 0 ? path : path.slice(0, star)));
+    const start = this.tree.find(encodePath(star < 0 ? path : path.slice(0, star)));
     if (start === NO_NODE) return MISSING;
     return this.#servicesFrom({ start }, selection, star < 0 ? undefined : path, onTimed);
   }
@@ -138,7 +138,7 @@ export class ServiceNames implements ServiceLookup {
     const keys = nodes.map((node) =>
       node === start && name !== undefined
         ? { node, path: pathOfName(name), name }
-        : { node, path: this.tree.pathOf(node), name: undefined },
+        : { node, path: this.tree.listPath(node), name: undefined },
     );
     if (keys.length > 1) keys.sort((one, other) => comparePaths(one.path, other.path));
     const services: Service[] = [];
@@ -183,13 +183,13 @@ export class ServiceNames implements ServiceLookup {
       weight,
       text,
       mail,
-      ttl: this.#ttlOf(node, record.ttl, onTimed),
+      ttl: this.#computeTtl(node, record.ttl, onTimed),
       targetStrip,
       group,
     };
   }
 
-  #ttlOf(node: KeyNode, own: number, onTimed: () => void): number {
+  #computeTtl(node: KeyNode, own: number, onTimed: () => void): number {
     const { defaultTtl, minLease, maxLease } = this.#rules.ttls;
     const left = this.#leases.secondsLeft(node);
     const ttl = own === 0 ? defaultTtl : own;
@@ -215,7 +215,7 @@ export function nameOfPath(path: readonly string[]): AbsoluteName | undefined {
   return labels.length === 0 ? undefined : tryParseName(`${labels.join('.')}.`);
 }
 
-export function octetsOf(path: readonly string[]): Buffer[] {
+export function encodePath(path: readonly string[]): Buffer[] {
   return path.map((part) => Buffer.from(part, 'utf8'));
 }
 

@@ -8,6 +8,7 @@ import {
   addressRecord,
   aliasRecord,
   anyAddressRecord,
+  computeWeights,
   type Evaluation,
   evaluate,
   isAtOrBelow,
@@ -22,7 +23,6 @@ import {
   stripLabels,
   targetName,
   textRecord,
-  weightsOf,
 } from './evaluation.ts';
 
 export interface CoreDnsRules {
@@ -78,7 +78,7 @@ export function answerAsCoreDns(
   });
 }
 
-function servicesOf(
+function selectServices(
   { evaluation }: ZonedByRules,
   name: AbsoluteName,
   type: number,
@@ -92,12 +92,12 @@ function servicesOf(
 
 /** The services of the apex are under a special name; without that, all of the zone count. */
 function addressServices(zoned: ZonedByRules, name: AbsoluteName, type: number = TYPE.A): readonly Service[] {
-  if (toKey(name) !== zoned.zone) return servicesOf(zoned, name, type);
+  if (toKey(name) !== zoned.zone) return selectServices(zoned, name, type);
   try {
-    return servicesOf(zoned, specialName('apex', zoned.zone), type);
+    return selectServices(zoned, specialName('apex', zoned.zone), type);
   } catch (error) {
     if (!(error instanceof NameFailure) || error.failure === 'bad') throw error;
-    return servicesOf(zoned, name, type);
+    return selectServices(zoned, name, type);
   }
 }
 
@@ -108,7 +108,7 @@ function follow(
   type: FollowedType,
   aliases: readonly ResourceRecord[],
 ): readonly ResourceRecord[] {
-  const services = type === TYPE.TXT ? servicesOf(zoned, name, type) : addressServices(zoned, name, type);
+  const services = type === TYPE.TXT ? selectServices(zoned, name, type) : addressServices(zoned, name, type);
   const records: ResourceRecord[] = [];
   const seen = new Set<string>();
   for (const service of services) {
@@ -160,28 +160,28 @@ function leadsTo(aliases: readonly ResourceRecord[], target: AbsoluteName): bool
 }
 
 function answerServices(zoned: ZonedByRules, name: AbsoluteName): ServiceAnswer {
-  const services = servicesOf(zoned, name, TYPE.SRV);
-  const weightOf = weightsOf(services, 1);
+  const services = selectServices(zoned, name, TYPE.SRV);
+  const computeWeight = computeWeights(services, 1);
   const records: ResourceRecord[] = [];
   const targets = new CoreDnsTargets(zoned);
   for (const service of services) {
     if (service.port === -1) continue;
-    const target = targetOf(zoned, service);
+    const target = findTarget(zoned, service);
     if (target === undefined) continue;
     const isNew = service.host.kind === 'name' || targets.isNew(target, service.port & 0xffff);
-    if (isNew) records.push(serviceRecord(service, name, target, weightOf(service)));
+    if (isNew) records.push(serviceRecord(service, name, target, computeWeight(service)));
     targets.add(service, target, target);
   }
   return { kind: 'records', records, additionals: targets.additionals };
 }
 
 function answerMail(zoned: ZonedByRules, name: AbsoluteName): ServiceAnswer {
-  const services = servicesOf(zoned, name, TYPE.MX);
+  const services = selectServices(zoned, name, TYPE.MX);
   const records: ResourceRecord[] = [];
   const targets = new CoreDnsTargets(zoned);
   for (const service of services) {
     if (!service.mail) continue;
-    const exchange = targetOf(zoned, service);
+    const exchange = findTarget(zoned, service);
     const whole = targetName(service);
     if (exchange === undefined || whole === undefined) continue;
     const isNew = service.host.kind === 'name' || targets.isNew(exchange, service.priority & 0xffff);
@@ -192,7 +192,7 @@ function answerMail(zoned: ZonedByRules, name: AbsoluteName): ServiceAnswer {
 }
 
 /** The target of a service; undefined without a usable host. */
-function targetOf(zoned: ZonedByRules, service: Service): AbsoluteName | undefined {
+function findTarget(zoned: ZonedByRules, service: Service): AbsoluteName | undefined {
   if (service.host.kind === 'none' || (service.host.kind === 'name' && !isAlias(zoned, service)))
     return undefined;
   const name = targetName(service);
@@ -242,7 +242,7 @@ class CoreDnsTargets {
 }
 
 function answerAlias(zoned: ZonedByRules, name: AbsoluteName): ServiceAnswer {
-  const [service] = servicesOf(zoned, name, TYPE.CNAME, 'exact');
+  const [service] = selectServices(zoned, name, TYPE.CNAME, 'exact');
   const { host } = service ?? {};
   if (service === undefined || host?.kind !== 'name') return { kind: 'nodata' };
   return { kind: 'records', records: [aliasRecord(service, name, host.name)], additionals: [] };
@@ -250,7 +250,7 @@ function answerAlias(zoned: ZonedByRules, name: AbsoluteName): ServiceAnswer {
 
 function answerPointer(zoned: ZonedByRules, name: AbsoluteName): ServiceAnswer {
   const records: ResourceRecord[] = [];
-  for (const { host, ttl } of servicesOf(zoned, name, TYPE.PTR, 'exact'))
+  for (const { host, ttl } of selectServices(zoned, name, TYPE.PTR, 'exact'))
     if (host.kind === 'name')
       records.push({ name, class: CLASS.IN, ttl, data: { kind: 'PTR', target: host.name } });
   return { kind: 'records', records, additionals: [] };
@@ -260,7 +260,7 @@ function answerNameServers(zoned: ZonedByRules, name: AbsoluteName): ServiceAnsw
   const records: ResourceRecord[] = [];
   const additionals: ResourceRecord[] = [];
   const seen = new Set<AbsoluteName>();
-  for (const service of servicesOf(zoned, specialName('ns', zoned.zone), TYPE.NS)) {
+  for (const service of selectServices(zoned, specialName('ns', zoned.zone), TYPE.NS)) {
     if (service.host.kind !== 'address') {
       // A service with a text is not a name server.
       if (service.text !== '') continue;

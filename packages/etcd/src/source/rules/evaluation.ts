@@ -181,7 +181,7 @@ export function stripLabels(name: AbsoluteName, count: number): AbsoluteName {
 }
 
 /** The weight of each service: its share of the sum of its priority, in percent. */
-export function weightsOf(services: readonly Service[], min: number): (service: Service) => number {
+export function computeWeights(services: readonly Service[], min: number): (service: Service) => number {
   const sums = new Map<number, number>();
   for (const { priority, weight } of services)
     sums.set(priority, (sums.get(priority) ?? 0) + (weight === 0 ? 100 : weight));

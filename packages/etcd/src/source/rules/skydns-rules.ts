@@ -18,6 +18,7 @@ import {
   addressRecord,
   aliasRecord,
   anyAddressRecord,
+  computeWeights,
   type Evaluation,
   evaluate,
   isAtOrBelow,
@@ -32,7 +33,6 @@ import {
   stripLabels,
   targetName,
   textRecord,
-  weightsOf,
 } from './evaluation.ts';
 
 export interface SkyDnsRules {
@@ -75,7 +75,7 @@ export function answerAsSkyDns(
         if (toKey(name) === zone) return answerNameServers(zoned, name);
         break;
     }
-    servicesOf(zoned, name);
+    selectServices(zoned, name);
     return { kind: 'nodata' };
   });
   return withOneTtl(withoutDuplicates(answer), ttl);
@@ -95,7 +95,7 @@ export function answerReverseAsSkyDns(
   });
 }
 
-function servicesOf({ evaluation }: Zoned, name: AbsoluteName): readonly Service[] {
+function selectServices({ evaluation }: Zoned, name: AbsoluteName): readonly Service[] {
   return selectGroup(evaluation.services(toKey(name), 'all'));
 }
 
@@ -105,7 +105,7 @@ function follow(
   family: WantedAddresses,
   aliases: readonly ResourceRecord[],
 ): readonly ResourceRecord[] {
-  return servicesOf(zoned, name).flatMap((service) => {
+  return selectServices(zoned, name).flatMap((service) => {
     if (service.host.kind === 'name') return followAlias(zoned, service, name, family, aliases);
     const ipv4 = family === 'AAAA' ? undefined : addressRecord(service, name, 4);
     const ipv6 = family === 'A' ? undefined : addressRecord(service, name, 6);
@@ -139,7 +139,7 @@ function followAlias(
 }
 
 function answerText(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
-  const services = servicesOf(zoned, name).filter(({ text }) => text !== '');
+  const services = selectServices(zoned, name).filter(({ text }) => text !== '');
   return { kind: 'records', records: services.map((service) => textRecord(service, name)), additionals: [] };
 }
 
@@ -157,15 +157,15 @@ function answerAlias({ evaluation }: Zoned, name: AbsoluteName): ServiceAnswer {
 }
 
 function answerServices(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
-  const services = servicesOf(zoned, name);
-  const weightOf = weightsOf(services, 0);
+  const services = selectServices(zoned, name);
+  const computeWeight = computeWeights(services, 0);
   const records: ResourceRecord[] = [];
   const targets = new SkyDnsTargets(zoned);
   for (const service of services) {
     const whole = targetName(service);
     if (service.host.kind === 'none' || whole === undefined) continue;
     const target = stripLabels(whole, service.targetStrip);
-    records.push(serviceRecord(service, name, target, weightOf(service)));
+    records.push(serviceRecord(service, name, target, computeWeight(service)));
     targets.add(service, target, target);
   }
   return { kind: 'records', records, additionals: targets.additionals };
@@ -215,7 +215,7 @@ class SkyDnsTargets {
 function answerNameServers(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
   const records: ResourceRecord[] = [];
   const additionals: ResourceRecord[] = [];
-  for (const service of servicesOf(zoned, specialName('ns', zoned.zone))) {
+  for (const service of selectServices(zoned, specialName('ns', zoned.zone))) {
     const target = targetName(service);
     if (target === undefined) continue;
     // A name server without an address in its key makes the whole answer empty.

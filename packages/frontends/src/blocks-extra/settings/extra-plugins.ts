@@ -41,12 +41,12 @@ export function readExtraPlugins({ file, text, environment, files }: ExtraSource
   const problems =
     reading.kind === 'bad'
       ? reading.problems.map(({ message, remedy, position }) => placed(file, position?.line, message, remedy))
-      : reading.blocks.flatMap((block) => faultsOf(file, block));
+      : reading.blocks.flatMap((block) => listFaults(file, block));
   if (reading.kind === 'bad' || problems.length > 0) return { kind: 'bad', problems };
   return { kind: 'good', plugins: reading.blocks.flatMap(({ plugins }) => plugins) };
 }
 
-function faultsOf(file: string, { keys, plugins }: ServerBlock): readonly string[] {
+function listFaults(file: string, { keys, plugins }: ServerBlock): readonly string[] {
   const line = plugins[0]?.position.line;
   const zones = keys.filter(({ zone }) => zone !== ROOT).map(({ zone }) => zone);
   return [

@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { type CorefileReading, readCorefile } from '../settings/read-corefile.ts';
 import { CoreDnsFrontEnd } from './coredns-front-end.ts';
 
-const FILES = { read: () => '', kindOf: () => undefined, list: () => [] };
+const FILES = { read: () => '', findKind: () => undefined, list: () => [] };
 const GOOD = 'a.test {\nreload 2s 1s\nwhoami\n}\n';
 /** Longer than the longest interval between checks. */
 const TICK = 3_000;

@@ -2,7 +2,7 @@
  * The log in CoreDNS's format: `[INFO] plugin/reload: …`, without a time.
  */
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
-import { type AdjustableLog, createLogOf } from '@portolan/server/observe/log.ts';
+import { type AdjustableLog, createLogWithWriter } from '@portolan/server/observe/log.ts';
 
 export interface CoreDnsLogOptions {
   /** Whether to write debug lines: the plugin `debug`. */
@@ -19,7 +19,7 @@ const LEVELS: Readonly<Record<LogLevel, string>> = {
 };
 
 export function createCoreDnsLog({ isDebug, write }: CoreDnsLogOptions): AdjustableLog {
-  return createLogOf(isDebug ? 'debug' : 'info', (level, message, fields) => {
+  return createLogWithWriter(isDebug ? 'debug' : 'info', (level, message, fields) => {
     const words = Object.entries(fields).flatMap(([key, value]) =>
       value === undefined ? [] : `${key}=${String(value).replaceAll(/\p{Cc}+/gu, ' ')}`,
     );

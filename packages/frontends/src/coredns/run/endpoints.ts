@@ -73,7 +73,7 @@ export class Endpoints {
     try {
       for (const [address, kinds] of kindsByAddress(plans)) {
         if (this.#endpoints.has(address)) {
-          this.#certificates.change(address, await readTlsOf(address, plans));
+          this.#certificates.change(address, await readTlsOptions(address, plans));
           continue;
         }
         await this.#open(address, kinds, plans);
@@ -132,7 +132,7 @@ export class Endpoints {
     const endpoint: HttpEndpoint = { routes, kinds };
     this.#route(endpoint, kinds, plans);
     try {
-      await this.#certificates.open(address, await readTlsOf(address, plans), (encryption) =>
+      await this.#certificates.open(address, await readTlsOptions(address, plans), (encryption) =>
         this.#dependencies.http.open({ name: address, options: { ...options, encryption }, routes }),
       );
     } catch (error) {
@@ -188,7 +188,10 @@ function kindsByAddress(
 }
 
 /** The certificate of an address; undefined: it has none. @throws Error with the reason why the files cannot be used */
-async function readTlsOf(address: string, plans: readonly EndpointPlan[]): Promise<TlsOptions | undefined> {
+async function readTlsOptions(
+  address: string,
+  plans: readonly EndpointPlan[],
+): Promise<TlsOptions | undefined> {
   const path = plans.find(
     (plan) => plan.address === address && plan.webConfiguration !== undefined,
   )?.webConfiguration;

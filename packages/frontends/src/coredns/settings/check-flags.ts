@@ -2,7 +2,7 @@
  * The flags of `portolan corefile check`.
  */
 import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
-import { readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import { createFlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import type { Checked } from '@portolan/server/settings/values/problem.ts';
 import { type Compat, readCompat } from './compat.ts';
 import { COMPAT_VALUE, PLUGIN_FLAG } from './compat-flags.ts';
@@ -32,7 +32,7 @@ export interface CheckPlan extends Compat {
 }
 
 export function planFromCheckFlags(flags: CheckFlags): Checked<CheckPlan> {
-  const read = readerOf(CHECK_FLAGS, flags);
+  const read = createFlagReader(CHECK_FLAGS, flags);
   const compat = readCompat(read, read.shown('compat'), flags.compat);
   const defaultPort = read.value('dns-port');
   const { problems } = read;

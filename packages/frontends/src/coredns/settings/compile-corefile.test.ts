@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { expect, it } from 'vitest';
-import { compileText, planOf } from './testing/plan-of.ts';
+import { compilePlan, compileText } from './testing/compile-plan.ts';
 
 it('takes what belongs to the sockets from the first block of an address and port', () => {
-  const serverBlocks = planOf(
+  const serverBlocks = compilePlan(
     '. {\n timeouts {\n read 2s\n write 4s\n }\n multisocket 1000\n whoami\n}\n' +
       'a.test {\n timeouts {\n idle 9s\n }\n multisocket 1\n whoami\n}\n.:54 {\n whoami\n}\n',
   );

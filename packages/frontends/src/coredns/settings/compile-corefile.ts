@@ -132,7 +132,7 @@ function groupListeners(blocks: readonly ServerBlock[]): readonly ListenerGroupP
   blocks.forEach((block, index) => {
     for (const key of block.keys)
       for (const address of findOptions(block, 'bind')?.addresses ?? ['']) {
-        const own = { ...groupOf(block, key, address), sites: [] };
+        const own = { ...createListenerGroup(block, key, address), sites: [] };
         const before = groups.get(own.server);
         const clients = joinRules(before?.clients, findOptions(block, 'portolan')?.clients);
         const opened = before ?? own;
@@ -146,7 +146,7 @@ function groupListeners(blocks: readonly ServerBlock[]): readonly ListenerGroupP
   return [...groups.values()];
 }
 
-function groupOf(
+function createListenerGroup(
   block: ServerBlock,
   { scheme, port }: ServerKey,
   address: string,
@@ -168,7 +168,7 @@ function groupOf(
       ...(isHttps && maxConnections > 0 && { connections: maxConnections }),
     },
     tls: scheme === 'dns' ? undefined : findOptions(block, 'tls'),
-    readers: scheme === 'dns' ? readersOf(findOptions(block, 'multisocket')) : 1,
+    readers: scheme === 'dns' ? countReaders(findOptions(block, 'multisocket')) : 1,
   };
 }
 
@@ -186,7 +186,7 @@ function joinRules(one: ClientRules | undefined, other: ClientRules | undefined)
 }
 
 /** For `multisocket`; more threads than processors do not answer faster. */
-function readersOf(multisocket: MultisocketOptions | undefined): number {
+function countReaders(multisocket: MultisocketOptions | undefined): number {
   const processors = availableParallelism();
   return multisocket === undefined ? 1 : Math.min(multisocket.sockets ?? processors, processors);
 }

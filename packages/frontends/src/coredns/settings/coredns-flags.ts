@@ -8,9 +8,9 @@ import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
 import type { AutoscalerPlan } from '@portolan/server/settings/autoscaler/autoscaler-plan.ts';
 import { EVENT_FLAGS, readEvents } from '@portolan/server/settings/events/event-flags.ts';
 import type { EventsPlan } from '@portolan/server/settings/events/events-plan.ts';
-import { choicesOf, type Flag } from '@portolan/server/settings/flags/flag.ts';
+import { type Flag, listChoices } from '@portolan/server/settings/flags/flag.ts';
 import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
-import { formatRows, rowOf } from '@portolan/server/settings/flags/flag-text.ts';
+import { formatFlagRow, formatRows } from '@portolan/server/settings/flags/flag-text.ts';
 import { parseGoBoolean } from '@portolan/server/settings/flags/go-flags.ts';
 import {
   OWN_DASHBOARD_FLAGS,
@@ -103,8 +103,8 @@ type FlagName =
 /** The flags given: the last value of each (`true` or `false` for a switch; all values of one that repeats, as lines), with its dashes. */
 type Given = Map<string, { readonly dashes: string; readonly value: string }>;
 
-const textOf = (given: Given, name: FlagName): string => given.get(name)?.value ?? '';
-const isOn = (given: Given, name: FlagName): boolean => textOf(given, name) === 'true';
+const readText = (given: Given, name: FlagName): string => given.get(name)?.value ?? '';
+const isOn = (given: Given, name: FlagName): boolean => readText(given, name) === 'true';
 
 /** @param words the arguments after the command */
 export function readCoreDnsFlags(words: readonly string[]): CoreDnsCommand {
@@ -129,9 +129,9 @@ export function readCoreDnsFlags(words: readonly string[]): CoreDnsCommand {
 }
 
 function readRun(given: Given): CoreDnsCommand {
-  const compat = chooseCompat(textOf(given, 'compat'));
+  const compat = chooseCompat(readText(given, 'compat'));
   if ('exitCode' in compat) return compat;
-  const metricsCompat = choose('metrics-compat', textOf(given, 'metrics-compat'), FORMER_NAMES);
+  const metricsCompat = choose('metrics-compat', readText(given, 'metrics-compat'), FORMER_NAMES);
   if (typeof metricsCompat === 'object') return metricsCompat;
   const read = new FlagReader(
     [...AUTOSCALE_FLAGS, ...EVENT_FLAGS, ...OWN_DASHBOARD_FLAGS, ...QUERY_LOG_FLAGS],
@@ -148,14 +148,14 @@ function readRun(given: Given): CoreDnsCommand {
   }
   return {
     kind: 'run',
-    conf: textOf(given, 'conf') || undefined,
-    blocksExtra: textOf(given, 'blocks-extra') || undefined,
+    conf: readText(given, 'conf') || undefined,
+    blocksExtra: readText(given, 'blocks-extra') || undefined,
     port: given.get('dns.port')?.value ?? DEFAULT_PORT,
-    pidFile: textOf(given, 'pidfile') || undefined,
+    pidFile: readText(given, 'pidfile') || undefined,
     isQuiet: isOn(given, 'quiet'),
     compat,
     metricsCompat,
-    plugins: textOf(given, 'plugin')
+    plugins: readText(given, 'plugin')
       .split('\n')
       .filter((each) => each !== ''),
     autoscaler,
@@ -219,12 +219,12 @@ function helpText(): string {
 }
 
 function fullHelpText(): string {
-  const list = (flags: readonly Flag[]) => formatRows(flags.map((flag) => rowOf(flag, '-')));
+  const list = (flags: readonly Flag[]) => formatRows(flags.map((flag) => formatFlagRow(flag, '-')));
   return `${helpText()}\nAutoscaling:\n${list(AUTOSCALE_FLAGS)}\nEvents:\n${list(EVENT_FLAGS)}\nDashboard:\n${list(OWN_DASHBOARD_FLAGS)}\nQuery log:\n${list(QUERY_LOG_FLAGS)}`;
 }
 
 function goLines(flag: Flag): string {
-  const choices = choicesOf(flag);
+  const choices = listChoices(flag);
   const listed = choices.length === 0 ? '' : `: ${choices.join(', ')}`;
   const fallback = flag.value === 'none' || flag.default === undefined ? '' : ` (default "${flag.default}")`;
   const help = `${flag.help.charAt(0).toUpperCase()}${flag.help.slice(1)}${listed}${fallback}`;

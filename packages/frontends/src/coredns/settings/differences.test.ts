@@ -6,7 +6,7 @@ import type { ServerBlock } from './read-corefile.ts';
 
 type Use = ServerBlock['plugins'][number];
 
-function blockOf(...plugins: readonly Use[]): ServerBlock {
+function makeBlock(...plugins: readonly Use[]): ServerBlock {
   return { plugins } as Partial<ServerBlock> as ServerBlock;
 }
 
@@ -25,7 +25,7 @@ describe('the state of a deviation', () => {
   ] as const)('%s with -compat=%s: %s', (id, compat, state) => {
     const reading = parseCompat(compat);
     if (reading.kind !== 'good') throw new Error(reading.fault);
-    const met = findMetDeviations([blockOf(CACHE)], reading.value.restored);
+    const met = findMetDeviations([makeBlock(CACHE)], reading.value.restored);
     expect(met.find((each) => each.id === id)?.state).toBe(state);
   });
 });

@@ -57,11 +57,11 @@ export function findMetDeviations(
   return DEVIATIONS.filter(
     (row) => !concernsKubeDns(row) && (row.plugins.length === 0 || uses.some((use) => isMetBy(row, use))),
   )
-    .map((row) => ({ id: row.id, state: stateOf(row, restored), text: describeDeviation(row) }))
+    .map((row) => ({ id: row.id, state: toState(row, restored), text: describeDeviation(row) }))
     .toSorted((one, other) => STATES.indexOf(one.state) - STATES.indexOf(other.state));
 }
 
-function stateOf(row: Deviation, restored: RestoredDeviations): MetDeviation['state'] {
+function toState(row: Deviation, restored: RestoredDeviations): MetDeviation['state'] {
   const switches = findSwitches(row);
   const ids: ReadonlySet<string> = restored;
   if (switches.length === 0) return 'stays';

@@ -4,7 +4,7 @@
 import type { CorefileFindings } from '@portolan/corefile/syntax/findings.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { KubernetesOptions } from '@portolan/kubernetes/plugins/kubernetes/options.ts';
-import { nodesUseOf } from '@portolan/kubernetes/publish/nodes-use.ts';
+import { makeNodesUse } from '@portolan/kubernetes/publish/nodes-use.ts';
 import type { CacheRules } from '@portolan/plugins/cache/options.ts';
 import { boundRoute, hedgeRoute } from '@portolan/plugins/forward/options.ts';
 import { readQueryLogWords } from '@portolan/server/settings/query-log/read-settings.ts';
@@ -79,7 +79,7 @@ function extendKubernetes(
   if (use === undefined) return;
   if (preferZone !== undefined && !use.options.hasEndpoints)
     refuse('prefer_zone: kubernetes has noendpoints', 'Take one of the two out.');
-  const nodes = nodesUseOf({
+  const nodes = makeNodesUse({
     prefersZone: preferZone !== undefined,
     ownNode: preferZone?.node,
     learnsRanges,

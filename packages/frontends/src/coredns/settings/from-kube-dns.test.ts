@@ -39,7 +39,7 @@ describe('convertKubeDnsConfig', () => {
       profile: '1.14',
       defaultPort: 53,
       environment: {},
-      files: { read: () => '', kindOf: () => undefined, list: () => [] },
+      files: { read: () => '', findKind: () => undefined, list: () => [] },
       interfaces: new Map(),
     });
     expect(reading).toMatchObject({ kind: 'good' });

@@ -32,12 +32,12 @@ export function convertKubeDnsConfig(data: ReadonlyMap<string, string>): Convers
   const config = checked.kind === 'good' ? checked.value : EMPTY_CONFIG;
   if (checked.kind === 'bad') notices.push(...checked.problems.map(describeRefusal));
   const served = config.stubDomains.filter(({ servers }) => servers.length > 0);
-  notices.push(...noticesOf(config));
+  notices.push(...listNotices(config));
   const blocks = served.toSorted((a, b) => (a.domain < b.domain ? -1 : 1)).map(stubBlock);
   return { corefile: [rootBlock(config.upstreams), ...blocks].join('\n'), notices };
 }
 
-function noticesOf({ stubDomains, federations }: KubeDnsConfig): readonly string[] {
+function listNotices({ stubDomains, federations }: KubeDnsConfig): readonly string[] {
   const names = stubDomains.flatMap(({ servers }) =>
     servers.flatMap(({ host }) => (host.kind === 'name' ? [host.name.slice(0, -1)] : [])),
   );

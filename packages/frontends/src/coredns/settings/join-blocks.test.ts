@@ -33,18 +33,21 @@ function good(extra: string) {
   return reading;
 }
 
-const namesOf = (extra: string) =>
+const listPluginNames = (extra: string) =>
   good(extra).blocks.map(({ plugins }) => plugins.map(({ name }) => name).join(' '));
 
-function problemsOf(extra: string): readonly string[] {
+function readProblems(extra: string): readonly string[] {
   const reading = read(extra);
   return reading.kind === 'good' ? [] : reading.problems.map(describeCorefileProblem);
 }
 
 it('joins the block of the same zone and port, once', () => {
-  expect(namesOf('. {\n minimal\n}\n')).toEqual(['cache minimal hosts', 'whoami']);
-  expect(namesOf('b.test. {\n minimal\n}\n')).toEqual(['cache hosts', 'minimal whoami']);
-  expect(namesOf('. a.test:53 b.test {\n minimal\n}\n')).toEqual(['cache minimal hosts', 'minimal whoami']);
+  expect(listPluginNames('. {\n minimal\n}\n')).toEqual(['cache minimal hosts', 'whoami']);
+  expect(listPluginNames('b.test. {\n minimal\n}\n')).toEqual(['cache hosts', 'minimal whoami']);
+  expect(listPluginNames('. a.test:53 b.test {\n minimal\n}\n')).toEqual([
+    'cache minimal hosts',
+    'minimal whoami',
+  ]);
 });
 
 it('stands behind the lines of the Corefile', () => {
@@ -60,10 +63,10 @@ it('is another configuration', () => {
 });
 
 it('names what is wrong with the file, and its line', () => {
-  expect(problemsOf('c.test {\n minimal\n}\n.:54 {\n minimal\n}\n').join('\n')).toMatch(
+  expect(readProblems('c.test {\n minimal\n}\n.:54 {\n minimal\n}\n').join('\n')).toMatch(
     /no server block to join: c\.test\.:53\s+extra:1:[\s\S]*no server block to join: \.:54\s+extra:4:/,
   );
-  expect(problemsOf('. {\n cache 1 2 3 4\n}\n').join('\n')).toContain('extra:2');
+  expect(readProblems('. {\n cache 1 2 3 4\n}\n').join('\n')).toContain('extra:2');
   // As in one block: hosts may be named once.
-  expect(problemsOf('. {\n hosts {\n  192.0.2.2 x.test\n }\n}\n').join('\n')).toContain('extra:2');
+  expect(readProblems('. {\n hosts {\n  192.0.2.2 x.test\n }\n}\n').join('\n')).toContain('extra:2');
 });

@@ -13,9 +13,9 @@ import { type CorefileFiles, DISK_FILES } from '@portolan/corefile/syntax/corefi
 export function mountedFiles(texts: ReadonlyMap<string, string>, folders: readonly string[]): CorefileFiles {
   return {
     read: (path) => texts.get(path) ?? DISK_FILES.read(path),
-    kindOf: (path) => {
+    findKind: (path) => {
       if (texts.has(path)) return 'file';
-      return folders.includes(path) ? 'folder' : DISK_FILES.kindOf(path);
+      return folders.includes(path) ? 'folder' : DISK_FILES.findKind(path);
     },
     list: (folder) =>
       folders.includes(folder)

@@ -17,7 +17,7 @@ const FILES: Readonly<Record<string, string>> = {
 };
 const files: CorefileFiles = {
   read: (path) => FILES[path] ?? '',
-  kindOf: (path) => (FILES[path] === undefined ? undefined : 'file'),
+  findKind: (path) => (FILES[path] === undefined ? undefined : 'file'),
   list: () => [],
 };
 
@@ -32,20 +32,20 @@ function read(text: string, profile: OrderProfile = '1.14') {
   });
 }
 
-function usesOf(text: string, profile: OrderProfile = '1.14'): readonly CorefileUse[] {
+function readUses(text: string, profile: OrderProfile = '1.14'): readonly CorefileUse[] {
   const reading = read(text, profile);
   if (reading.kind === 'bad') throw new Error(reading.problems.map(({ message }) => message).join('\n'));
   return reading.blocks.flatMap((block) => block.plugins);
 }
 
-function optionsOf(name: CorefilePluginName, lines: string, key = 'example.org'): unknown {
-  return usesOf(`${key} {\n${lines}\n}\n`).find((use) => use.name === name)?.options;
+function readOptions(name: CorefilePluginName, lines: string, key = 'example.org'): unknown {
+  return readUses(`${key} {\n${lines}\n}\n`).find((use) => use.name === name)?.options;
 }
 
 describe('the options of a directive', () => {
   it('acl', () => {
     expect(
-      optionsOf(
+      readOptions(
         'acl',
         'acl {\nALLOW net 10.0.0.0/8 192.0.2.1 type A AAAA\nfilter type ANY\ndrop net *\n}\nacl a.test {\nblock\n}',
       ),
@@ -72,14 +72,14 @@ describe('the options of a directive', () => {
   });
 
   it('bind', () => {
-    expect(optionsOf('bind', 'bind 192.0.2.1 eth0 {\nexcept 10.0.0.1\n}\nbind ::1')).toEqual({
+    expect(readOptions('bind', 'bind 192.0.2.1 eth0 {\nexcept 10.0.0.1\n}\nbind ::1')).toEqual({
       addresses: ['192.0.2.1', 'fe80::1%eth0', '::1'],
     });
   });
 
   it('cache', () => {
     const limits = { capacity: 9984, minTtl: 5 };
-    expect(optionsOf('cache', 'cache')).toMatchObject({
+    expect(readOptions('cache', 'cache')).toMatchObject({
       zones: ['example.org.'],
       success: { ...limits, maxTtl: 3600 },
       denial: { ...limits, maxTtl: 1800 },
@@ -88,7 +88,7 @@ describe('the options of a directive', () => {
       servfailTtl: 5000,
     });
     expect(
-      optionsOf(
+      readOptions(
         'cache',
         'cache 30 10.0.0.0/15 {\nsuccess 100\ndenial 200 20 0\nprefetch 5 2m 20%\nserve_stale 1h VERIFY 100ms 30s 1m\nserve_stale_policy prefer_positive\nservfail 0s\ndisable success\ndisable denial a.test b.test\nkeepttl\n}',
       ),
@@ -111,7 +111,7 @@ describe('the options of a directive', () => {
       uncachedDenial: ['a.test.', 'b.test.'],
       keepTtl: true,
     });
-    expect(optionsOf('cache', 'cache {\nserve_stale\n}')).toMatchObject({
+    expect(readOptions('cache', 'cache {\nserve_stale\n}')).toMatchObject({
       serveStale: {
         duration: 3_600_000,
         refresh: 'immediate',
@@ -124,7 +124,7 @@ describe('the options of a directive', () => {
   });
 
   it('errors and log', () => {
-    const { consolidations } = optionsOf(
+    const { consolidations } = readOptions(
       'errors',
       'errors {\nconsolidate 1m "^a" warning show_first\nconsolidate -1s b\n}',
     ) as {
@@ -140,7 +140,7 @@ describe('the options of a directive', () => {
       ['b', { period: -1000, level: 'error', showFirst: false }],
     ]);
     expect(
-      optionsOf('log', 'log\nlog a.test B.test "{remote} {combined}" {\nclass denial error\n}'),
+      readOptions('log', 'log\nlog a.test B.test "{remote} {combined}" {\nclass denial error\n}'),
     ).toMatchObject({
       rules: [
         { zone: '.', format: expect.stringContaining('{remote}:{port} - {>id} "{type}'), classes: ['all'] },
@@ -156,7 +156,7 @@ describe('the options of a directive', () => {
 
   it('file, with root', () => {
     expect(
-      optionsOf(
+      readOptions(
         'file',
         'root /zones\nfile db.a a.test 10.0.0.0/8 {\nreload 30s\n}\nfile /db.b {\nreload 0\nreload_by_mtime\nfallthrough\n}',
       ),
@@ -171,7 +171,7 @@ describe('the options of a directive', () => {
   });
 
   it('forward', () => {
-    expect(optionsOf('forward', 'forward . /etc/resolv.conf 192.0.2.1 192.0.2.1:53')).toMatchObject({
+    expect(readOptions('forward', 'forward . /etc/resolv.conf 192.0.2.1 192.0.2.1:53')).toMatchObject({
       routes: [
         {
           from: '.',
@@ -207,7 +207,7 @@ describe('the options of a directive', () => {
       ],
     });
     expect(
-      optionsOf(
+      readOptions(
         'forward',
         'forward a.test tls://9.9.9.9%dns.test [2001:db8::1]:5353 fe80::1%eth0 https://dns.test:444 tls://[2001:db8::2%x.test]:853 {\nexcept b.a.test\nforce_tcp\nprefer_udp\nexpire 5s\nmax_age 1m\nmax_idle_conns 3\nread_timeout 1s\nmax_fails 0\nmax_connect_attempts 0\ntls /tls/cert.pem /tls/key.pem /ca\npolicy sequential\nhealth_check 1s no_rec domain x.test\nmax_concurrent 9\nnext nxdomain REFUSED\nnext_on_nodata\nfailover SERVFAIL\nfailfast_all_unhealthy_upstreams\ndoh_method GET\nsource_address 192.0.2.9\nresolver 192.0.2.8:53\n}',
       ),
@@ -267,7 +267,7 @@ describe('the options of a directive', () => {
   });
 
   it('hosts', () => {
-    expect(optionsOf('hosts', 'hosts')).toEqual({
+    expect(readOptions('hosts', 'hosts')).toEqual({
       path: '/etc/hosts',
       zones: ['example.org.'],
       inline: [],
@@ -278,7 +278,7 @@ describe('the options of a directive', () => {
       fallsThroughUnsupported: false,
     });
     expect(
-      optionsOf(
+      readOptions(
         'hosts',
         'hosts /etc/h a.test {\n192.0.2.1 x y\nttl 60\nno_reverse\nreload 0\nfallthrough b.a.test\nfallthrough_unsupported\n}',
       ),
@@ -295,7 +295,7 @@ describe('the options of a directive', () => {
   });
 
   it('kubernetes', () => {
-    const options = optionsOf(
+    const options = readOptions(
       'kubernetes',
       'kubernetes 10.0.0.0/8 cluster.local {\nendpoint https://a https://b\ntls c k a\nkubeconfig kc ctx\napiserver_qps 1.5\napiserver_burst 2\napiserver_max_inflight 3\nnamespaces a b a\nlabels app in (x, y)\npods verified\nendpoint_pod_names\nttl 30\nnoendpoints\nignore empty_service\nfallthrough\nstartup_timeout 1m\n}',
     );
@@ -324,8 +324,8 @@ describe('the options of a directive', () => {
       fallthrough: ['.'],
       startupTimeout: 60_000,
     });
-    expect(optionsOf('kubernetes', 'kubernetes {\nzonal\n}')).toMatchObject({ zonal: true });
-    expect(optionsOf('kubernetes', 'kubernetes')).toMatchObject({
+    expect(readOptions('kubernetes', 'kubernetes {\nzonal\n}')).toMatchObject({ zonal: true });
+    expect(readOptions('kubernetes', 'kubernetes')).toMatchObject({
       ttl: 5,
       pods: 'disabled',
       startupTimeout: 5000,
@@ -348,7 +348,9 @@ describe('the options of a directive', () => {
       'rewrite edns0 subnet replace 24 56',
       'rewrite edns0 nsid unset',
     ];
-    const { rules: read } = optionsOf('rewrite', rules.join('\n')) as { readonly rules: readonly unknown[] };
+    const { rules: read } = readOptions('rewrite', rules.join('\n')) as {
+      readonly rules: readonly unknown[];
+    };
     const pattern = (source: string) => expect.objectContaining({ source });
     const exact = (text: string) => ({ kind: 'exact', text });
     expect(read).toEqual([
@@ -415,7 +417,7 @@ describe('the options of a directive', () => {
 
   it('template', () => {
     expect(
-      optionsOf(
+      readOptions(
         'template',
         'template IN A a.test {\nmatch ^x y\nanswer "{{ .Name }} 60 IN A 192.0.2.1"\nrcode NXDOMAIN\nederror 15 "by policy"\nfallthrough\n}\ntemplate ANY ANY {\n}',
       ),
@@ -483,14 +485,14 @@ describe('the options of a directive', () => {
     ],
   ];
   for (const [name, lines, expected] of small)
-    it(lines.replaceAll('\n', ' '), () => expect(optionsOf(name, lines)).toEqual(expected));
+    it(lines.replaceAll('\n', ' '), () => expect(readOptions(name, lines)).toEqual(expected));
 });
 
 describe('readCorefile', () => {
   const all = 'forward . 192.0.2.1\ncache\nrewrite type A AAAA\nacl\nwhoami\nhosts\nerrors';
 
   it('gives plugins the order of the version, not that of the file', () => {
-    const names = (profile: OrderProfile) => usesOf(`. {\n${all}\n}`, profile).map(({ name }) => name);
+    const names = (profile: OrderProfile) => readUses(`. {\n${all}\n}`, profile).map(({ name }) => name);
     expect(names('1.14')).toEqual(['errors', 'rewrite', 'acl', 'cache', 'hosts', 'forward', 'whoami']);
     expect(names('1.13')).toEqual(['errors', 'acl', 'cache', 'rewrite', 'hosts', 'forward', 'whoami']);
   });

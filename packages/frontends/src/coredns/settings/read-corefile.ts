@@ -108,7 +108,7 @@ export function readCorefile(text: string, settings: CorefileSettings): Corefile
   findTraps(blocks, settings.files, findings);
   const { problems, warnings } = findings;
   const parses = !problems.some(({ phase }) => phase === 'tokens');
-  const digest = parses ? digestOf(nodes, settings.file) : undefined;
+  const digest = parses ? computeDigest(nodes, settings.file) : undefined;
   if (problems.length > 0 || digest === undefined) return { kind: 'bad', digest, problems, warnings };
   return { kind: 'good', blocks, digest, warnings };
 }
@@ -244,7 +244,7 @@ function refuseUnbuilt({ name, position }: DirectiveNode, findings: CorefileFind
  * @param file the path of the Corefile; the JSON omits it for the Corefile's own tokens
  * @returns 128 hexadecimal digits
  */
-function digestOf(blocks: readonly BlockNode[], file: string): string {
+function computeDigest(blocks: readonly BlockNode[], file: string): string {
   const shown = blocks.map(({ keys, directives }) => ({
     Keys: keys.map(({ text }) => text),
     Tokens: Object.fromEntries(

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { readCorefile } from './read-corefile.ts';
 import { startLines } from './start-lines.ts';
 
-function linesOf(text: string): readonly string[] {
+function readStartLines(text: string): readonly string[] {
   const reading = readCorefile(text, {
     file: 'Corefile',
     profile: '1.14',
     defaultPort: 53,
     environment: {},
-    files: { read: () => '', kindOf: () => undefined, list: () => [] },
+    files: { read: () => '', findKind: () => undefined, list: () => [] },
     interfaces: new Map(),
   });
   return reading.kind === 'good'
@@ -20,7 +20,7 @@ describe('startLines', () => {
   it('shows zones with ports, and bound addresses', () => {
     const text =
       'b.example a.example:54 {\nwhoami\n}\n. {\nbind 127.0.0.1 ::1\nwhoami\n}\n127.0.0.0/8 {\nwhoami\n}\n';
-    expect(linesOf(text)).toEqual([
+    expect(readStartLines(text)).toEqual([
       '127.in-addr.arpa.:53',
       'b.example.:53',
       'a.example.:54',
@@ -30,7 +30,7 @@ describe('startLines', () => {
   });
 
   it('sorts the zones of a listener, with a warning before odd ones', () => {
-    expect(linesOf('A.EXAMPLE.:1 12.0.0.0/15:1 a\\.b:1 -x:1 10.0.0.1:1 {\nwhoami\n}\n')).toEqual([
+    expect(readStartLines('A.EXAMPLE.:1 12.0.0.0/15:1 a\\.b:1 -x:1 10.0.0.1:1 {\nwhoami\n}\n')).toEqual([
       'Warning: Domain "-x." does not follow RFC1035 preferred syntax',
       '-x.:1',
       '0.12.in-addr.arpa.:1',

@@ -9,7 +9,7 @@ const NO_FILES = {
   read(path: string): string {
     throw new Error(`no such file: ${path}`);
   },
-  kindOf: () => undefined,
+  findKind: () => undefined,
   list: () => [],
 };
 const SETTINGS = { environment: {}, interfaces: new Map<string, readonly string[]>() };

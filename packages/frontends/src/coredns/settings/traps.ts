@@ -25,13 +25,18 @@ export function findTraps(blocks: readonly Block[], files: CorefileFiles, findin
   for (const block of blocks) {
     findSilentBlock(block, findings);
     findPlainListeners(block, blocks, findings);
-    for (const use of block.plugins) findTrapsOf(use, block, files, findings);
+    for (const use of block.plugins) findPluginTraps(use, block, files, findings);
   }
   findUncountedBlocks(blocks, findings);
   findParentsOfZones(blocks, findings);
 }
 
-function findTrapsOf(use: CorefileUse, block: Block, files: CorefileFiles, findings: CorefileFindings): void {
+function findPluginTraps(
+  use: CorefileUse,
+  block: Block,
+  files: CorefileFiles,
+  findings: CorefileFindings,
+): void {
   switch (use.name) {
     case 'autopath':
       findAutopathTraps(use, block, findings);
@@ -97,7 +102,7 @@ function findAutopathTraps(
   if (source.kind !== 'plugin') return;
   const { name } = source;
   if (name === 'erratic') return;
-  const clusters = clustersOf(block, name);
+  const clusters = findKubernetesOptions(block, name);
   if (clusters === undefined)
     findings.warn(
       position,
@@ -110,7 +115,7 @@ function findAutopathTraps(
 }
 
 /** Undefined: the plugin knows no cluster. */
-function clustersOf({ plugins }: Block, name: string): readonly KubernetesOptions[] | undefined {
+function findKubernetesOptions({ plugins }: Block, name: string): readonly KubernetesOptions[] | undefined {
   if (name === 'kubernetes') return plugins.flatMap((use) => (use.name === 'kubernetes' ? use.options : []));
   if (name === 'kubernetai') return plugins.flatMap((use) => (use.name === 'kubernetai' ? use.options : []));
   return undefined;

@@ -21,7 +21,7 @@ import { compileDnsmasq } from '../settings/compile-dnsmasq.ts';
 import type { DnsmasqPlan } from '../settings/dnsmasq-plan.ts';
 import type { DnsmasqInputs, NannyServers } from '../settings/forward-plan.ts';
 import { DnsmasqQueryLog } from './query-log.ts';
-import { tellQueries } from './told-queries.ts';
+import { reportQueries } from './upstream-query-log.ts';
 import { UpstreamSources } from './upstream-sources.ts';
 
 export interface DnsmasqFrontEndDependencies {
@@ -31,7 +31,7 @@ export interface DnsmasqFrontEndDependencies {
   /** Until when after the stop signal to answer on while queries arrive: milliseconds. Default: 0. */
   readonly drain?: number;
   /** The hosts file of a local record, for the query log; undefined if an option defines it. */
-  readonly fileOf: (record: ResourceRecord) => string | undefined;
+  readonly findHostsFile: (record: ResourceRecord) => string | undefined;
   /** Plugins of `--blocks-extra`. Default: none. */
   readonly extra?: ExtraPlugins;
   readonly clock: Clock;
@@ -116,10 +116,10 @@ export class DnsmasqFrontEnd implements FrontEnd {
   }
 
   #makeWatching(): Watching | undefined {
-    const { fileOf } = this.#dependencies;
+    const { findHostsFile } = this.#dependencies;
     const extent = this.#settings.log.queries;
     if (extent === 'off') return undefined;
-    const queryLog = new DnsmasqQueryLog({ extent, fileOf });
-    return { queryLog, connect: tellQueries(connectBySockets, queryLog) };
+    const queryLog = new DnsmasqQueryLog({ extent, findHostsFile });
+    return { queryLog, connect: reportQueries(connectBySockets, queryLog) };
   }
 }

@@ -10,7 +10,7 @@ import type { LogFields, LogLevel } from '@portolan/kernel/base/log.ts';
 import { noteLostLines } from '@portolan/kernel/base/log-output.ts';
 import { findErrorCode } from '@portolan/kernel/base/system-errors.ts';
 import { connectUnixDatagram } from '@portolan/kernel/socket/unix-datagram.ts';
-import { type AdjustableLog, createLogOf } from '@portolan/server/observe/log.ts';
+import { type AdjustableLog, createLogWithWriter } from '@portolan/server/observe/log.ts';
 import type { DnsmasqLogPlan, ProcessPlan } from '../settings/dnsmasq-plan.ts';
 import { LogFile } from './log-file.ts';
 import { formatPriority, formatTimestamp, onOneLine } from './log-line.ts';
@@ -45,8 +45,8 @@ export function openDnsmasqLog(options: DnsmasqLogOptions): DnsmasqLog {
   const sinks = [openSink(options, file), ...(mode === 'debug' ? [echoTo(options)] : [])].filter(
     (sink) => sink !== undefined,
   );
-  const log = createLogOf(plan.debug ? 'debug' : 'info', (level, message, fields) => {
-    const text = onOneLine(`${message}${textOf(fields)}`);
+  const log = createLogWithWriter(plan.debug ? 'debug' : 'info', (level, message, fields) => {
+    const text = onOneLine(`${message}${formatFields(fields)}`);
     for (const sink of sinks) sink(level, text);
   });
   return Object.assign(log, { reopen: () => file?.reopen(), flush: () => file?.flush() });
@@ -95,7 +95,7 @@ function echoTo({ writeError }: DnsmasqLogOptions): Sink {
   return (_level, text) => writeError(`dnsmasq: ${text}\n`);
 }
 
-function textOf(fields: LogFields): string {
+function formatFields(fields: LogFields): string {
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ` ${name}=${String(value)}`)

@@ -34,10 +34,10 @@ export function findIdentity({ user, group }: ProcessPlan, readFile = readSystem
   const entry = user === undefined ? undefined : users.get(user);
   if (user !== undefined && entry === undefined) throw new IdentityError(user);
   const own = entry === undefined ? undefined : Number(entry[3]);
-  return { user: entry === undefined ? undefined : Number(entry[2]), group: groupOf(group, groups, own) };
+  return { user: entry === undefined ? undefined : Number(entry[2]), group: findGroupId(group, groups, own) };
 }
 
-function groupOf(
+function findGroupId(
   group: ProcessPlan['group'],
   groups: ReadonlyMap<string, readonly string[]>,
   own: number | undefined,
@@ -55,7 +55,7 @@ export function becomesUser({ user }: UserAndGroup): number | undefined {
 }
 
 /** Drops root privileges permanently. A process that is not root stays as it is. */
-export function assumeIdentity({ user, group }: UserAndGroup): void {
+export function switchUser({ user, group }: UserAndGroup): void {
   if (process.getuid?.() !== 0 || user === 0) return;
   if (group !== undefined) {
     process.setgroups?.([]);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { planOf } from '../settings/testing/plan-of.ts';
+import { readPlan } from '../settings/testing/read-plan.ts';
 import { notesOnPlan } from './plan-notes.ts';
 
 it.each([
@@ -12,5 +12,5 @@ it.each([
   ['bind-dynamic\nuser=root', true, []],
   ['bind-dynamic\nport=5353', true, []],
 ])('%j as root: %j', (lines, isRoot, where) => {
-  expect(notesOnPlan(planOf(lines), isRoot).map((note) => note.where)).toEqual(where);
+  expect(notesOnPlan(readPlan(lines), isRoot).map((note) => note.where)).toEqual(where);
 });

@@ -9,16 +9,16 @@ import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts'
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { EVENT_MODE } from '@portolan/kernel/listen/query-events/event-ring.ts';
 import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
+import { observeHandlers } from '@portolan/server/chain-observer.ts';
 import { completeLine } from '@portolan/server/observe/query-events/dnsmasq-lines.ts';
 import { QueryLogConsumer } from '@portolan/server/observe/query-events/query-log-consumer.ts';
-import { observeHandlers } from '@portolan/server/observed-queries.ts';
 import { describe, expect, it } from 'vitest';
 import { DnsmasqQueryLog } from './query-log.ts';
-import { tellQueries } from './told-queries.ts';
+import { reportQueries } from './upstream-query-log.ts';
 
 const CLIENT: Client = { address: '192.0.2.5', port: 4242, transport: 'udp' };
 
-function answerOf(query: Message, changes: Partial<Message> = {}): Message {
+function makeResponse(query: Message, changes: Partial<Message> = {}): Message {
   return { ...query, header: { ...query.header, response: true }, ...changes };
 }
 
@@ -31,7 +31,7 @@ const address = (name: string, text: string): ResourceRecord => ({
 
 /** The log, with the rings that it is written from. */
 function makeQueryLog(extent: 'plain' | 'extra') {
-  const queryLog = new DnsmasqQueryLog({ extent, fileOf: () => undefined });
+  const queryLog = new DnsmasqQueryLog({ extent, findHostsFile: () => undefined });
   const rings = new QueryEventRings(0);
   rings.setMode(EVENT_MODE.RESPONSES);
   queryLog.start((line, query) => rings.main.note(line, query));
@@ -40,7 +40,8 @@ function makeQueryLog(extent: 'plain' | 'extra') {
     sources: rings.all.map((memory) => ({ memory, lines: queryLog.lines })),
     settings: undefined,
     write: () => {},
-    say: (lines) => said.push(...lines.flatMap((line) => completeLine(line, queryLog.fileOf).split('\n'))),
+    say: (lines) =>
+      said.push(...lines.flatMap((line) => completeLine(line, queryLog.findHostsFile).split('\n'))),
     now: () => 0,
     random: () => 0,
   });
@@ -55,9 +56,13 @@ describe('--log-queries', () => {
   const query = makeQuery('www.example.', 'A');
   const target = parseName('www.example.');
 
-  async function linesOf(known: Message | undefined, extent: 'plain' | 'extra' = 'plain', slow?: Message) {
+  async function collectLines(
+    known: Message | undefined,
+    extent: 'plain' | 'extra' = 'plain',
+    slow?: Message,
+  ) {
     const { queryLog, rings, finish } = makeQueryLog(extent);
-    const connect = tellQueries(
+    const connect = reportQueries(
       () => ({
         ask: () => ({ overdue() {}, cancel() {} }),
         dropped: { strange: 0, otherQuestion: 0, otherCase: 0 },
@@ -89,13 +94,13 @@ describe('--log-queries', () => {
   }
 
   it('tells what comes from the cache', async () => {
-    const known = answerOf(query, {
+    const known = makeResponse(query, {
       answers: [
         { ...address('www.example.', ''), data: { kind: 'CNAME', target: parseName('w.example.') } },
         address('w.example.', '192.0.2.1'),
       ],
     });
-    expect(await linesOf(known)).toEqual([
+    expect(await collectLines(known)).toEqual([
       'query[A] www.example from 192.0.2.5',
       'cached www.example is <CNAME>',
       'cached w.example is 192.0.2.1',
@@ -103,9 +108,9 @@ describe('--log-queries', () => {
   });
 
   it('tells what we know ourselves, with a number where it is asked for', async () => {
-    const known = answerOf(query, { answers: [address('www.example.', '192.0.2.1')] });
+    const known = makeResponse(query, { answers: [address('www.example.', '192.0.2.1')] });
     const ours = { ...known, header: { ...known.header, authoritative: true } };
-    expect(await linesOf(ours, 'extra')).toEqual([
+    expect(await collectLines(ours, 'extra')).toEqual([
       '1 192.0.2.5/4242 query[A] www.example from 192.0.2.5',
       '1 192.0.2.5/4242 config www.example is 192.0.2.1',
     ]);
@@ -116,24 +121,22 @@ describe('--log-queries', () => {
     [{ rcode: RCODE.NXDOMAIN }, 'reply www.example is NXDOMAIN'],
     [{ rcode: RCODE.SERVFAIL }, 'reply error is SERVFAIL'],
   ])('tells whom it asks, and what they say: %j', async (header, line) => {
-    const slow = answerOf(query);
-    expect(await linesOf(undefined, 'plain', { ...slow, header: { ...slow.header, ...header } })).toEqual([
-      'query[A] www.example from 192.0.2.5',
-      'forwarded www.example to 192.0.2.53#53',
-      line,
-    ]);
+    const slow = makeResponse(query);
+    expect(
+      await collectLines(undefined, 'plain', { ...slow, header: { ...slow.header, ...header } }),
+    ).toEqual(['query[A] www.example from 192.0.2.5', 'forwarded www.example to 192.0.2.53#53', line]);
   });
 
   it('shows texts and pointers of others', async () => {
     const data = { kind: 'TXT', strings: [Buffer.from('one'), Buffer.from('two')] } as const;
     const pointer = { kind: 'PTR', target } as const;
-    const slow = answerOf(query, {
+    const slow = makeResponse(query, {
       answers: [
         { ...address('t.example.', ''), data },
         { ...address('1.2.0.192.in-addr.arpa.', ''), data: pointer },
       ],
     });
-    expect((await linesOf(undefined, 'plain', slow)).slice(2)).toEqual([
+    expect((await collectLines(undefined, 'plain', slow)).slice(2)).toEqual([
       'reply t.example is one',
       'reply t.example is two',
       'reply 192.0.2.1 is www.example',
@@ -142,7 +145,7 @@ describe('--log-queries', () => {
 
   it('tells what readers answered by themselves, in the order of time', async () => {
     const { queryLog, rings, finish } = makeQueryLog('extra');
-    const known = encodeMessage(answerOf(query, { answers: [address('www.example.', '192.0.2.1')] }));
+    const known = encodeMessage(makeResponse(query, { answers: [address('www.example.', '192.0.2.1')] }));
     const octets = encodeMessage(query);
     const later = { received: rings.main.now() + 60_000, source: 'table', transport: 'udp' } as const;
     rings.main.add(octets, known, { ...CLIENT, port: 2 }, later);

@@ -13,19 +13,19 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { decodeMessage, tryDecodeMessage } from '@portolan/dns/message.ts';
 import type { AbsoluteName } from '@portolan/dns/types.ts';
 import type { Client } from '@portolan/kernel/chain/query.ts';
+import type { ObserveQuery } from '@portolan/server/chain-observer.ts';
 import type { ObservingLog } from '@portolan/server/front-end.ts';
 import {
   clientText,
   completeLine,
   describeQuery,
   describeResponse,
-  sourceOf,
-  textOf,
+  formatName,
+  toDnsmasqSource,
 } from '@portolan/server/observe/query-events/dnsmasq-lines.ts';
 import type { LineRules } from '@portolan/server/observe/query-events/event-lines.ts';
-import type { ObserveQuery } from '@portolan/server/observed-queries.ts';
 
-export interface DnsmasqQueryLogOptions extends Pick<ObservingLog, 'fileOf'> {
+export interface DnsmasqQueryLogOptions extends Pick<ObservingLog, 'findHostsFile'> {
   readonly extent: 'plain' | 'extra';
 }
 
@@ -39,16 +39,16 @@ interface NumberedQuery {
 
 export class DnsmasqQueryLog implements ObservingLog {
   readonly lines: LineRules;
-  readonly fileOf: ObservingLog['fileOf'];
+  readonly findHostsFile: ObservingLog['findHostsFile'];
   readonly #isNumbered: boolean;
   readonly #queries = new AsyncLocalStorage<NumberedQuery>();
   #note: (line: string, query: number) => void = () => {};
   #count = 0;
 
-  constructor({ extent, fileOf }: DnsmasqQueryLogOptions) {
+  constructor({ extent, findHostsFile }: DnsmasqQueryLogOptions) {
     this.#isNumbered = extent === 'extra';
     this.lines = { kind: 'dnsmasq', isNumbered: this.#isNumbered };
-    this.fileOf = fileOf;
+    this.findHostsFile = findHostsFile;
   }
 
   start(note: (line: string, query: number) => void): void {
@@ -66,9 +66,9 @@ export class DnsmasqQueryLog implements ObservingLog {
     const response = await this.#queries.run(query, answer);
     if (response === undefined) return undefined;
     const message = decodeMessage(response);
-    const source = sourceOf(message, query.wasForwarded, false);
+    const source = toDnsmasqSource(message, query.wasForwarded, false);
     for (const line of describeResponse(question, message, source))
-      this.#add(query, completeLine(line, this.fileOf));
+      this.#add(query, completeLine(line, this.findHostsFile));
     return response;
   };
 
@@ -77,7 +77,7 @@ export class DnsmasqQueryLog implements ObservingLog {
     const query = this.#queries.getStore();
     if (query === undefined) return;
     query.wasForwarded = true;
-    this.#add(query, `forwarded ${textOf(name)} to ${server}`);
+    this.#add(query, `forwarded ${formatName(name)} to ${server}`);
   }
 
   #add({ client, number }: NumberedQuery, line: string): void {

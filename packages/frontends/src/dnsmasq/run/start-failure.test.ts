@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { IdentityError } from './identity.ts';
 import { LogFileError } from './log-file.ts';
 import { PidFileError } from './pid-file.ts';
-import { describeFailure, exitCodeOf } from './start-failure.ts';
+import { describeFailure, toExitCode } from './start-failure.ts';
 
 it.each([
   [new IdentityError('somebody'), 1],
@@ -17,7 +17,7 @@ it.each([
   [new Error('anything else'), 5],
   ['anything at all', 5],
 ])('%s ends with %i', (error, code) => {
-  expect(exitCodeOf(error)).toBe(code);
+  expect(toExitCode(error)).toBe(code);
 });
 
 it('names no flag that dnsmasq does not have', () => {

@@ -14,7 +14,7 @@ import { PidFileError } from './pid-file.ts';
 const OF_NETWORK = [PortInUseError, SocketError, AddressError, UnknownInterfaceError];
 const OF_FILES = [LogFileError, PidFileError];
 
-export function exitCodeOf(error: unknown): ExitCode {
+export function toExitCode(error: unknown): ExitCode {
   if (OF_NETWORK.some((kind) => error instanceof kind)) return EXIT.BAD_NETWORK;
   if (OF_FILES.some((kind) => error instanceof kind)) return EXIT.BAD_FILE;
   if (error instanceof IdentityError) return EXIT.BAD_CONFIGURATION;

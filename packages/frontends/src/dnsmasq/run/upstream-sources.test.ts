@@ -6,7 +6,7 @@ import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-fol
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { planOf } from '../settings/testing/plan-of.ts';
+import { readPlan } from '../settings/testing/read-plan.ts';
 import { UpstreamSources } from './upstream-sources.ts';
 
 function begin(lines: string, takeUp = async (): Promise<void> => {}) {
@@ -14,7 +14,7 @@ function begin(lines: string, takeUp = async (): Promise<void> => {}) {
   const log = new RecordingLog();
   const passed: string[] = [];
   const sources = new UpstreamSources({
-    plan: planOf(lines).upstreams,
+    plan: readPlan(lines).upstreams,
     isOurselves: ({ port }) => port === 5399,
     onChange: ({ fromResolvFile, moreRoutes }, isReload) => {
       passed.push(`${fromResolvFile.map(formatUpstream).join()} ${moreRoutes.length} ${isReload}`);

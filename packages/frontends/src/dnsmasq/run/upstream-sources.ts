@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { findErrorCode } from '@portolan/kernel/base/system-errors.ts';
 import { formatUpstream, type UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
@@ -33,14 +33,14 @@ export type ServersOfFiles = Pick<DnsmasqInputs, 'fromResolvFile' | 'moreRoutes'
 
 export class UpstreamSources {
   readonly #options: UpstreamSourcesOptions;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   readonly #resolvFiles: ResolvFiles;
   #moreRoutes: readonly DnsmasqRoute[] = [];
 
   constructor(options: UpstreamSourcesOptions) {
     this.#options = options;
     const { plan, clock, log } = options;
-    this.#fence = new ItemFence({ source: 'servers-file', clock, log });
+    this.#fence = new ItemGuard({ source: 'servers-file', clock, log });
     this.#resolvFiles = new ResolvFiles({
       paths: plan.resolvFiles,
       follows: plan.followsResolvFiles,
@@ -114,9 +114,9 @@ export class UpstreamSources {
   #announceRoutes(routes: readonly DnsmasqRoute[]): void {
     const { log } = this.#options;
     for (const { scope, action } of routes) {
-      if (action.kind === 'local') log.info(`using only locally-known addresses for ${nameOf(scope)}`);
+      if (action.kind === 'local') log.info(`using only locally-known addresses for ${formatScope(scope)}`);
       if (action.kind !== 'forward') continue;
-      this.#announceServer(action.server, scope.kind === 'all' ? '' : ` for domain ${nameOf(scope)}`);
+      this.#announceServer(action.server, scope.kind === 'all' ? '' : ` for domain ${formatScope(scope)}`);
     }
   }
 
@@ -132,7 +132,7 @@ function hasServer(routes: readonly DnsmasqRoute[]): boolean {
   return routes.some(({ action }) => action.kind === 'forward');
 }
 
-function nameOf(scope: DnsmasqRoute['scope']): string {
+function formatScope(scope: DnsmasqRoute['scope']): string {
   if (scope.kind === 'domain') return scope.name.slice(0, -1);
   if (scope.kind === 'suffix') return `*${scope.text}`;
   return scope.kind === 'plain-names' ? 'unqualified names' : 'all names';

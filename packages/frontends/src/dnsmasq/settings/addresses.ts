@@ -40,7 +40,7 @@ export function readNetwork(text: string, bits: string | undefined): AddressRang
 }
 
 /** The first and the last address that share the leading `prefix` bits with `address`. */
-export function boundsOf({ address, prefix }: AddressRange): { first: string; last: string } {
+export function computeBounds({ address, prefix }: AddressRange): { first: string; last: string } {
   // Canonical addresses can be parsed.
   const first = parseAddress(address) ?? new Uint8Array(4);
   const last = first.slice();

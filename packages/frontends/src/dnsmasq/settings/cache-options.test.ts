@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { notesOf, planOf, problemsOf } from './testing/plan-of.ts';
+import { readNotes, readPlan, readProblems } from './testing/read-plan.ts';
 
 it.each([
   ['cache-size=1000', { size: 1000 }],
@@ -19,11 +19,11 @@ it.each([
   ['clear-on-reload', { clearsOnReload: true }],
   ['no-round-robin', { rotatesAddresses: false }],
 ])('%s', (lines, cache) => {
-  expect(planOf(lines).cache).toMatchObject(cache);
+  expect(readPlan(lines).cache).toMatchObject(cache);
 });
 
 it('tells where less is used than was given', () => {
-  expect(notesOf('cache-size=9000000\nmin-cache-ttl=7200')).toEqual([
+  expect(readNotes('cache-size=9000000\nmin-cache-ttl=7200')).toEqual([
     'No more than 5000000 entries are kept, as in dnsmasq.',
     'No more than 3600 seconds are used, as in dnsmasq.',
   ]);
@@ -37,5 +37,5 @@ it.each([
   'use-stale-cache=x',
   'cache-rr=x',
 ])('%s is refused', (line) => {
-  expect(problemsOf(line)).toHaveLength(1);
+  expect(readProblems(line)).toHaveLength(1);
 });

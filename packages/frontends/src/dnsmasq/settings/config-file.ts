@@ -4,7 +4,7 @@
  * One peculiarity of dnsmasq is kept because files may depend on it: the character after a closing quote is literal, even if it is
  * another quote.
  */
-import { escapeText, octetsOf, textOfOctets } from './octets.ts';
+import { decodeLatin1, escapeText, textOfOctets } from './octets.ts';
 import type { Option } from './option.ts';
 import { findOption, nearestName } from './option-table.ts';
 import { withoutEndSpaces, withoutLeadSpaces } from './pieces.ts';
@@ -29,7 +29,7 @@ const MAX_SUGGESTED = 100;
 
 /** Lines are counted from 1. Empty ones and comments are left out. */
 export function* readConfigFile(bytes: Uint8Array): Generator<FileLine> {
-  const text = octetsOf(bytes);
+  const text = decodeLatin1(bytes);
   let line = 0;
   let wrong = 0;
   for (let start = 0; start < text.length; line += 1) {
@@ -47,7 +47,7 @@ export function* readConfigFile(bytes: Uint8Array): Generator<FileLine> {
         remedy: 'Close it.',
       };
     else if (reading.kind === 'option') {
-      const read = lineOf(line + 1, reading.name, reading.value, wrong < MAX_SUGGESTED);
+      const read = toFileLine(line + 1, reading.name, reading.value, wrong < MAX_SUGGESTED);
       if (read.kind === 'wrong') wrong += 1;
       yield read;
     }
@@ -60,7 +60,7 @@ function untilNul(line: string): string {
   return nul < 0 ? line : line.slice(0, nul);
 }
 
-function lineOf(line: number, name: string, value: string | undefined, isSuggested: boolean): FileLine {
+function toFileLine(line: number, name: string, value: string | undefined, isSuggested: boolean): FileLine {
   const option = findOption(name);
   const wrong = (fault: string, remedy: string): FileLine => ({
     kind: 'wrong',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { planOf, problemsOf } from './testing/plan-of.ts';
+import { readPlan, readProblems } from './testing/read-plan.ts';
 
-const filtersOf = (lines: string) => planOf(lines).filters;
+const parseFilters = (lines: string) => readPlan(lines).filters;
 
 describe('addresses', () => {
   it.each([
@@ -10,18 +10,18 @@ describe('addresses', () => {
     ['bogus-nxdomain=2001:db8::1', { address: '2001:db8::1', prefix: 128 }],
     ['bogus-nxdomain=2001:db8::/32', { address: '2001:db8::', prefix: 32 }],
   ])('%s', (line, range) => {
-    expect(filtersOf(line).bogusNxdomain).toEqual([range]);
+    expect(parseFilters(line).bogusNxdomain).toEqual([range]);
   });
 
   it('of ignore-address are kept apart', () => {
-    expect(filtersOf('ignore-address=10.0.0.1\nbogus-nxdomain=10.0.0.2')).toMatchObject({
+    expect(parseFilters('ignore-address=10.0.0.1\nbogus-nxdomain=10.0.0.2')).toMatchObject({
       ignoredAddresses: [{ address: '10.0.0.1', prefix: 32 }],
       bogusNxdomain: [{ address: '10.0.0.2', prefix: 32 }],
     });
   });
 
   it('must be some', () => {
-    expect(problemsOf('bogus-nxdomain=10.0.0.0/33\nignore-address=a')).toHaveLength(2);
+    expect(readProblems('bogus-nxdomain=10.0.0.0/33\nignore-address=a')).toHaveLength(2);
   });
 });
 
@@ -44,31 +44,31 @@ describe('alias', () => {
       },
     ],
   ])('%s', (line, alias) => {
-    expect(filtersOf(line).aliases).toEqual([alias]);
+    expect(parseFilters(line).aliases).toEqual([alias]);
   });
 
   it.each(['1.2.3.4', 'a,b', '1.2.3.9-1.2.3.4,5.6.7.8', '1.2.3.4-1.2.3.9,5.6.7.8', '::1,::2'])(
     '%s is none',
     (value) => {
-      expect(problemsOf(`alias=${value}`)).toHaveLength(1);
+      expect(readProblems(`alias=${value}`)).toHaveLength(1);
     },
   );
 
   it('given last is looked at first', () => {
-    const { aliases } = filtersOf('alias=1.1.1.1,2.2.2.2\nalias=3.3.3.3,4.4.4.4');
+    const { aliases } = parseFilters('alias=1.1.1.1,2.2.2.2\nalias=3.3.3.3,4.4.4.4');
     expect(aliases.map(({ to }) => to)).toEqual(['4.4.4.4', '2.2.2.2']);
   });
 });
 
 describe('types', () => {
   it('are given by number, by name, and by options of their own', () => {
-    expect(filtersOf('filter-A\nfilter-AAAA\nfilter-rr=TXT,any, 65,nsap').types).toEqual([
+    expect(parseFilters('filter-A\nfilter-AAAA\nfilter-rr=TXT,any, 65,nsap').types).toEqual([
       1, 28, 16, 255, 65, 22,
     ]);
   });
 
   it('must be known', () => {
-    expect(problemsOf('filter-rr=TXT,nothing,TYPE65')).toEqual([
+    expect(readProblems('filter-rr=TXT,nothing,TYPE65')).toEqual([
       'standard input:1: filter-rr: not a type of records: "nothing". Give a name such as TXT, or a number to 65535.',
       'standard input:1: filter-rr: not a type of records: "TYPE65". Give a name such as TXT, or a number to 65535.',
     ]);
@@ -78,7 +78,7 @@ describe('types', () => {
 describe('rebinding', () => {
   it('is stopped with exceptions', () => {
     const lines = 'stop-dns-rebind\nrebind-localhost-ok\nrebind-domain-ok=/A.example/b/\nrebind-domain-ok=c';
-    expect(filtersOf(lines).rebind).toEqual({
+    expect(parseFilters(lines).rebind).toEqual({
       stops: true,
       allowsLocalhost: true,
       allowedDomains: ['a.example.', 'b.', 'c.'],
@@ -87,7 +87,7 @@ describe('rebinding', () => {
 });
 
 it('stands still where nothing is given', () => {
-  expect(filtersOf('filterwin2k')).toEqual({
+  expect(parseFilters('filterwin2k')).toEqual({
     bogusNxdomain: [],
     ignoredAddresses: [],
     aliases: [],

@@ -2,10 +2,10 @@ import { defaultRule, type ForwardRule } from '@portolan/kernel/forward/forward-
 import { formatUpstream, parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { describe, expect, it } from 'vitest';
 import { type DnsmasqInputs, makeForwardPlan } from './forward-plan.ts';
-import { planOf } from './testing/plan-of.ts';
+import { readPlan } from './testing/read-plan.ts';
 
 const NOTHING: DnsmasqInputs = { fromResolvFile: [], moreRoutes: [] };
-const plan = (lines: string, servers = NOTHING) => makeForwardPlan(planOf(lines), servers);
+const plan = (lines: string, servers = NOTHING) => makeForwardPlan(readPlan(lines), servers);
 
 function rules(lines: string, servers = NOTHING): readonly string[] {
   return plan(lines, servers).rules.map(describeRule);

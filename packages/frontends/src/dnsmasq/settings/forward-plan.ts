@@ -94,7 +94,7 @@ export function makeForwardPlan(
     failFast: false,
     tryNextOn: [RCODE.SERVFAIL, RCODE.REFUSED],
     rules: withoutServers(isOurselves, [
-      ...rulesOf(upstreams.routes, moreRoutes),
+      ...toForwardRules(upstreams.routes, moreRoutes),
       ...nanny.rules,
       ...(nanny.replacesResolvFiles || fromResolvFile.length === 0 ? [] : [defaultRule(fromResolvFile)]),
     ]),
@@ -107,7 +107,7 @@ export function makeForwardPlan(
   };
 }
 
-function rulesOf(...lists: readonly (readonly DnsmasqRoute[])[]): readonly ForwardRule[] {
+function toForwardRules(...lists: readonly (readonly DnsmasqRoute[])[]): readonly ForwardRule[] {
   const scopes = new Map<string, DnsmasqRoute[]>();
   // Routes that answer with addresses do not forward, and there can be very many of them.
   const forwarding = lists.flatMap((routes) => routes.filter(({ action }) => !isAddress(action)));
@@ -117,7 +117,7 @@ function rulesOf(...lists: readonly (readonly DnsmasqRoute[])[]): readonly Forwa
     if (same === undefined) scopes.set(key, [route]);
     else same.push(route);
   }
-  return [...scopes.values()].flatMap((same) => ruleOf(same) ?? []);
+  return [...scopes.values()].flatMap((same) => toForwardRule(same) ?? []);
 }
 
 function isAddress({ kind }: DnsmasqRoute['action']): boolean {
@@ -152,21 +152,23 @@ function mergeRules(rules: readonly ForwardRule[]): readonly ForwardRule[] {
 }
 
 /** Of several actions for the same names, `local` wins, then `default`. */
-function ruleOf(same: readonly DnsmasqRoute[]): ForwardRule | undefined {
+function toForwardRule(same: readonly DnsmasqRoute[]): ForwardRule | undefined {
   const [first] = same;
   const actions = same.map(({ action }) => action);
-  const target = targetOf(actions);
-  return first === undefined || target === undefined ? undefined : { names: [matchOf(first.scope)], target };
+  const target = toForwardTarget(actions);
+  return first === undefined || target === undefined
+    ? undefined
+    : { names: [toRuleMatch(first.scope)], target };
 }
 
-function targetOf(actions: readonly DnsmasqRoute['action'][]): ForwardTarget | undefined {
+function toForwardTarget(actions: readonly DnsmasqRoute['action'][]): ForwardTarget | undefined {
   if (actions.some(({ kind }) => kind === 'local')) return { kind: 'local-only' };
   if (actions.some(({ kind }) => kind === 'default')) return { kind: 'default' };
   const servers = actions.flatMap((action) => (action.kind === 'forward' ? [unpaced(action.server)] : []));
   return servers.length === 0 ? undefined : { kind: 'servers', servers };
 }
 
-function matchOf(scope: NameScope): RuleMatch {
+function toRuleMatch(scope: NameScope): RuleMatch {
   switch (scope.kind) {
     case 'all':
       return { kind: 'domain', name: ROOT };

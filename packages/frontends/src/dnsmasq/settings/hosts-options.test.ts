@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { notesOf, planOf, problemsOf, readLines } from './testing/plan-of.ts';
+import { readLines, readNotes, readPlan, readProblems } from './testing/read-plan.ts';
 
-const localOf = (lines: string) => planOf(lines).local;
+const readLocalPlan = (lines: string) => readPlan(lines).local;
 
 describe('hosts files', () => {
   it('are /etc/hosts and then the others, the last given first', () => {
-    expect(localOf('addn-hosts=/a\naddn-hosts=/b').hostsFiles).toEqual(['/etc/hosts', '/b', '/a']);
-    expect(localOf('no-hosts\naddn-hosts=/a').hostsFiles).toEqual(['/a']);
+    expect(readLocalPlan('addn-hosts=/a\naddn-hosts=/b').hostsFiles).toEqual(['/etc/hosts', '/b', '/a']);
+    expect(readLocalPlan('no-hosts\naddn-hosts=/a').hostsFiles).toEqual(['/a']);
   });
 
   it('may be in folders that are followed', () => {
-    expect(localOf('hostsdir=/h\nexpand-hosts').hostsFolders).toEqual(['/h']);
+    expect(readLocalPlan('hostsdir=/h\nexpand-hosts').hostsFolders).toEqual(['/h']);
   });
 
   it('have paths', () => {
-    expect(notesOf('addn-hosts=')).toEqual(['An empty path names no file: it is left out.']);
+    expect(readNotes('addn-hosts=')).toEqual(['An empty path names no file: it is left out.']);
   });
 });
 
 describe('the domain', () => {
   it('is one for all, and others for ranges', () => {
-    const { domain, rangeDomains } = localOf(
+    const { domain, rangeDomains } = readLocalPlan(
       'domain=Lan.example\ndomain=a,10.0.0.0/24\ndomain=b,10.1.0.1,10.1.0.9\ndomain=c,10.2.0.1\ndomain=d,2001:db8::/56\ndomain=e,eth0',
     );
     expect(domain).toBe('lan.example.');
@@ -34,7 +34,7 @@ describe('the domain', () => {
   });
 
   it('keeps its names here with `local`', () => {
-    expect(planOf('domain=a,10.0.0.0/24,local').upstreams.routes).toEqual([
+    expect(readPlan('domain=a,10.0.0.0/24,local').upstreams.routes).toEqual([
       { scope: { kind: 'domain', name: '0.0.10.in-addr.arpa.' }, action: { kind: 'local' } },
       { scope: { kind: 'domain', name: 'a.' }, action: { kind: 'local' } },
     ]);
@@ -42,7 +42,7 @@ describe('the domain', () => {
 
   it('is read from the resolv file', () => {
     const files = { '/r': 'nameserver 10.0.0.10\nsearch\nsearch First.example second.example\nsearch third' };
-    expect(planOf('domain=#\nresolv-file=/r', { files }).local.domain).toBe('first.example.');
+    expect(readPlan('domain=#\nresolv-file=/r', { files }).local.domain).toBe('first.example.');
   });
 
   it.each([
@@ -58,7 +58,7 @@ describe('the domain', () => {
   it.each(['a,10.0.0.0/33', 'a,x/8', 'a,10.0.0.0/24,near', 'a,10.0.0.1,::1', '-A'])(
     '%j is refused',
     (value) => {
-      expect(problemsOf(`domain=${value}`)).toHaveLength(1);
+      expect(readProblems(`domain=${value}`)).toHaveLength(1);
     },
   );
 });

@@ -3,7 +3,7 @@
  */
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import { boundsOf, isIpv6, readAddress, readIpv4, readIpv6, readNetwork } from './addresses.ts';
+import { computeBounds, isIpv6, readAddress, readIpv4, readIpv6, readNetwork } from './addresses.ts';
 import type { SynthesisedDomain } from './dnsmasq-plan.ts';
 import { readNameFor } from './names.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
@@ -102,7 +102,7 @@ function readLocalNetwork(use: OptionUse, domain: NameKey | undefined, text: str
     use.refuse('unknown', 'Behind a network only `local` may stand.', textOfOctets(flagText));
     return;
   }
-  addRange(use, domain, { kind: 'range', ...boundsOf(network) });
+  addRange(use, domain, { kind: 'range', ...computeBounds(network) });
   if (flagText === 'local') keepLocal(use, domain, network);
 }
 

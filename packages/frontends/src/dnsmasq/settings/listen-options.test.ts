@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { notesOf, planOf, problemsOf } from './testing/plan-of.ts';
+import { readNotes, readPlan, readProblems } from './testing/read-plan.ts';
 
-const listenOf = (lines: string) => planOf(lines).listen;
+const readListenPlan = (lines: string) => readPlan(lines).listen;
 
 it.each([
   ['port=0', { port: 0 }],
@@ -19,7 +19,7 @@ it.each([
   ['edns-packet-max=65535', { ednsPacketMax: 4096 }],
   ['max-tcp-connections=7', { maxTcpConnections: 7 }],
 ])('%j', (lines, listen) => {
-  expect(listenOf(lines)).toMatchObject(listen);
+  expect(readListenPlan(lines)).toMatchObject(listen);
 });
 
 describe('local-service', () => {
@@ -31,18 +31,20 @@ describe('local-service', () => {
     ['local-service\nexcept-interface=eth0', { localService: false }],
     ['local-service=host\nlisten-address=10.0.0.1', { interfaces: 'all', bind: 'wildcard' }],
   ])('%j', (lines, listen) => {
-    expect(listenOf(lines)).toMatchObject(listen);
+    expect(readListenPlan(lines)).toMatchObject(listen);
   });
 });
 
 it('tells what dnsmasq does not tell', () => {
-  expect(notesOf('edns-packet-max=100')).toEqual(['512 octets are the minimum, as in dnsmasq.']);
-  expect(notesOf('edns-packet-max=65535')).toEqual([expect.stringContaining('4096 octets are the maximum')]);
+  expect(readNotes('edns-packet-max=100')).toEqual(['512 octets are the minimum, as in dnsmasq.']);
+  expect(readNotes('edns-packet-max=65535')).toEqual([
+    expect.stringContaining('4096 octets are the maximum'),
+  ]);
 });
 
 it.each(['port=65536', 'listen-address=', 'listen-address=a', 'local-service=all', 'max-tcp-connections=0'])(
   '%s is refused',
   (line) => {
-    expect(problemsOf(line)).toHaveLength(1);
+    expect(readProblems(line)).toHaveLength(1);
   },
 );

@@ -5,7 +5,7 @@ import type { Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
 import type { LocalSettings } from '@portolan/plugins/local-names/local-handlers.ts';
 import type { QuestionRules } from '@portolan/plugins/local-names/question-rules.ts';
 import type { LocalNamesPlan, RangeDomain } from '@portolan/sources/local/local-plan.ts';
-import { boundsOf } from './addresses.ts';
+import { computeBounds } from './addresses.ts';
 import type { DnsmasqPlan, SynthesisedDomain } from './dnsmasq-plan.ts';
 import { DNSMASQ_HOSTS } from './hosts-manner.ts';
 
@@ -17,7 +17,7 @@ export function makeLocalSettings(plan: DnsmasqPlan, interfaces: Interfaces): Lo
     // Files first, then watched folders, in dnsmasq's reading order.
     hostsPaths: [...local.hostsFiles, ...local.hostsFolders],
     manner: DNSMASQ_HOSTS,
-    questions: questionRulesOf(plan),
+    questions: toQuestionRules(plan),
     replies: filters,
   };
 }
@@ -25,21 +25,21 @@ export function makeLocalSettings(plan: DnsmasqPlan, interfaces: Interfaces): Lo
 function localNamesPlan({ local }: DnsmasqPlan, interfaces: Interfaces): LocalNamesPlan {
   return {
     ...local,
-    rangeDomains: local.rangeDomains.flatMap((range) => rangesOf(range, interfaces)),
+    rangeDomains: local.rangeDomains.flatMap((range) => toRangeDomains(range, interfaces)),
   };
 }
 
-function questionRulesOf({ upstreams, filters, local }: DnsmasqPlan): QuestionRules {
+function toQuestionRules({ upstreams, filters, local }: DnsmasqPlan): QuestionRules {
   const { routes, keepsPlainNames, keepsPrivateReverse } = upstreams;
   const { windows: keepsWindowsQuestions } = filters;
   return { routes, keepsPlainNames, keepsPrivateReverse, keepsWindowsQuestions, ttl: local.ttl };
 }
 
-function rangesOf({ domain, of }: SynthesisedDomain, interfaces: Interfaces): readonly RangeDomain[] {
+function toRangeDomains({ domain, of }: SynthesisedDomain, interfaces: Interfaces): readonly RangeDomain[] {
   if (of.kind === 'range') return [{ domain, first: of.first, last: of.last }];
   return (interfaces[of.interface] ?? []).flatMap(({ cidr }) => {
     const [address, prefix] = (cidr ?? '').split('/');
     if (address === undefined || prefix === undefined) return [];
-    return [{ domain, ...boundsOf({ address, prefix: Number(prefix) }) }];
+    return [{ domain, ...computeBounds({ address, prefix: Number(prefix) }) }];
   });
 }

@@ -35,7 +35,7 @@ export function readName(text: string): NameReading {
   const plain = unescapeText(text);
   if (plain === '') return { kind: 'name', name: ROOT };
   const body = plain.endsWith('.') ? plain.slice(0, -1) : plain;
-  const fault = faultOf(body, plain.length, body !== plain);
+  const fault = findFault(body, plain.length, body !== plain);
   if (fault !== undefined) return { kind: 'bad', why: fault };
   const canonical = needsIdna(body) ? toIdna(body) : body;
   if (canonical === undefined)
@@ -58,7 +58,7 @@ export function readNameFor(use: OptionUse, text: string): NameKey | undefined {
   return undefined;
 }
 
-function faultOf(body: string, octets: number, endsInDot: boolean): string | undefined {
+function findFault(body: string, octets: number, endsInDot: boolean): string | undefined {
   if (octets > MAX_OCTETS) return `a name of more than ${MAX_OCTETS} octets`;
   if ([...body].some((character) => character < ' ' || character === '\x7f'))
     return 'a control character in a name';

@@ -11,7 +11,7 @@ const ESCAPED = /[^\0-\xff]/;
 const ESCAPABLE = /[0-9a-fA-F ,.:]/;
 
 /** The octets of a file or an argument, one character each. */
-export function octetsOf(bytes: Uint8Array): string {
+export function decodeLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 }
 

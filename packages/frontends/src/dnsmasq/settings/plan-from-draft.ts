@@ -15,7 +15,7 @@ import type { DnsmasqDraft, DraftRecords } from './draft.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Findings } from './findings.ts';
 import { readName } from './names.ts';
-import { octetsOf } from './octets.ts';
+import { decodeLatin1 } from './octets.ts';
 import { finishQueryLog } from './query-log-options.ts';
 import type { ConfigSources } from './sources.ts';
 
@@ -86,12 +86,12 @@ function finishLocalData(
     hostsFiles: [...(readsSystemFile ? ['/etc/hosts'] : []), ...additionalFiles.toReversed()],
     hostRecords: draft.records.hosts.map(lasting),
     cnames: draft.records.cnames.map(lasting),
-    records: [...others, ...mail].map(({ name, data }) => recordOf(name, data, hosts.ttl)),
+    records: [...others, ...mail].map(({ name, data }) => makeRecord(name, data, hosts.ttl)),
     mxOfHosts: mxOfHosts(draft.records, host),
   };
 }
 
-function recordOf(name: NameKey, data: RecordData, ttl: number): ResourceRecord {
+function makeRecord(name: NameKey, data: RecordData, ttl: number): ResourceRecord {
   return { name, class: CLASS.IN, ttl, data };
 }
 
@@ -161,7 +161,7 @@ export function resolveDomain(
     findings.refuse(SEARCH_DOMAIN, `cannot read a file, ${read.reason}`, path, remedy, EXIT.BAD_FILE);
     return undefined;
   }
-  const domain = searchDomain(octetsOf(read.bytes));
+  const domain = searchDomain(decodeLatin1(read.bytes));
   if (domain === undefined)
     findings.refuse(
       SEARCH_DOMAIN,

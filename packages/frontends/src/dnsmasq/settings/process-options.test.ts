@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { notesOf, planOf, problemsOf } from './testing/plan-of.ts';
+import { readNotes, readPlan, readProblems } from './testing/read-plan.ts';
 
 describe('the process', () => {
   it.each([
@@ -13,7 +13,7 @@ describe('the process', () => {
     ['pid-file=/run/x', { pidFile: '/run/x' }],
     ['pid-file', { pidFile: undefined }],
   ])('%j', (lines, process) => {
-    expect(planOf(lines).process).toMatchObject(process);
+    expect(readPlan(lines).process).toMatchObject(process);
   });
 });
 
@@ -27,31 +27,34 @@ describe('the log', () => {
     ['log-queries=extra\nlog-queries', { queries: 'extra' }],
     ['log-debug', { debug: true }],
   ])('%j', (lines, log) => {
-    expect(planOf(lines).log).toMatchObject(log);
+    expect(readPlan(lines).log).toMatchObject(log);
   });
 
   it('goes to a known facility', () => {
-    expect(problemsOf('log-facility=nowhere')).toHaveLength(1);
+    expect(readProblems('log-facility=nowhere')).toHaveLength(1);
   });
 
   it('tells that dnsmasq 2.90 knows one word only', () => {
-    expect(notesOf('log-queries=proto')).toEqual([
+    expect(readNotes('log-queries=proto')).toEqual([
       'Only `extra` has a meaning; questions are logged as without it.',
     ]);
   });
 });
 
 it('answers for itself unless told not to', () => {
-  expect(planOf('').local.identifies).toBe(true);
-  expect(planOf('no-ident').local.identifies).toBe(false);
+  expect(readPlan('').local.identifies).toBe(true);
+  expect(readPlan('no-ident').local.identifies).toBe(false);
 });
 
 describe('the query log of all servers', () => {
   it('is off, or writes selected queries to the given file', () => {
-    expect(planOf('log-queries').process.queryLog).toBeUndefined();
-    expect(planOf('query-log').process.queryLog).toMatchObject({ file: undefined, settings: { sample: 1 } });
+    expect(readPlan('log-queries').process.queryLog).toBeUndefined();
+    expect(readPlan('query-log').process.queryLog).toMatchObject({
+      file: undefined,
+      settings: { sample: 1 },
+    });
     const lines = 'query-log-zone=a.test\nquery-log=/q\nquery-log-zone=b.test\nquery-log-format=json';
-    expect(planOf(lines).process.queryLog).toMatchObject({
+    expect(readPlan(lines).process.queryLog).toMatchObject({
       file: '/q',
       settings: { format: 'json', zones: ['a.test.', 'b.test.'] },
     });
@@ -61,6 +64,6 @@ describe('the query log of all servers', () => {
     ['query-log\nquery-log-sample=0', 'out of range: "0"'],
     ['query-log-client=10.0.0.0/8', '--query-log-client: has no effect without --query-log'],
   ])('is refused: %j', (lines, problem) => {
-    expect(problemsOf(lines)).toEqual([expect.stringContaining(problem)]);
+    expect(readProblems(lines)).toEqual([expect.stringContaining(problem)]);
   });
 });

@@ -2,11 +2,11 @@ import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { helpText } from './help-text.ts';
-import { octetsOf } from './octets.ts';
+import { decodeLatin1 } from './octets.ts';
 import { allOptions } from './option-table.ts';
 import { type DnsmasqReading, readDnsmasqOptions } from './read-configuration.ts';
 import { type MemoryFiles, memorySources } from './testing/memory-sources.ts';
-import { goodOf, planOf } from './testing/plan-of.ts';
+import { readPlan, requireGood } from './testing/read-plan.ts';
 
 const read = (...words: readonly string[]) => readDnsmasqOptions(words, memorySources());
 
@@ -58,7 +58,7 @@ describe('conflicts', () => {
 });
 
 it('is whole without any option', () => {
-  expect(planOf('')).toMatchObject({
+  expect(readPlan('')).toMatchObject({
     upstreams: {
       routes: [],
       resolvFiles: ['/etc/resolv.conf'],
@@ -86,7 +86,7 @@ describe('any words and any file', () => {
   const word = fc.tuple(fc.constantFrom(...names), fc.string()).map(([name, value]) => `--${name}=${value}`);
   const line = fc
     .tuple(fc.constantFrom(...names), fc.uint8Array({ maxLength: 40 }))
-    .map(([name, octets]) => `${name}=${octetsOf(octets)}`);
+    .map(([name, octets]) => `${name}=${decodeLatin1(octets)}`);
 
   it('are read without throwing', () => {
     fc.assert(
@@ -111,22 +111,22 @@ function readFiles(words: readonly string[], files: MemoryFiles['files'] = {}, l
 }
 
 /** The order in which the TXT options were read, seen from their texts. */
-function orderOf(reading: DnsmasqReading): string {
-  return goodOf(reading)
+function readOrder(reading: DnsmasqReading): string {
+  return requireGood(reading)
     .plan.local.records.map(({ name }) => name.slice(0, -1))
     .join(' ');
 }
 
-function problemsOf(reading: DnsmasqReading): readonly string[] {
+function listProblems(reading: DnsmasqReading): readonly string[] {
   return reading.kind === 'bad' ? reading.problems.map(describeProblem) : [];
 }
 
 describe('files', () => {
   it('are /etc/dnsmasq.conf where none is named', () => {
     const files = { '/etc/dnsmasq.conf': 'port=54', '/other': 'port=55' };
-    expect(goodOf(readFiles([], files)).plan.listen.port).toBe(54);
-    expect(goodOf(readFiles(['-C', '/other'], files)).plan.listen.port).toBe(55);
-    expect(goodOf(readFiles(['-C', ''], files)).plan.listen.port).toBe(54);
+    expect(requireGood(readFiles([], files)).plan.listen.port).toBe(54);
+    expect(requireGood(readFiles(['-C', '/other'], files)).plan.listen.port).toBe(55);
+    expect(requireGood(readFiles(['-C', ''], files)).plan.listen.port).toBe(54);
   });
 
   it('are read in the order of dnsmasq: the first one last', () => {
@@ -135,21 +135,21 @@ describe('files', () => {
       '/b': 'txt-record=b\nconf-file=/d\ntxt-record=b2',
       '/d': 'txt-record=d',
     };
-    expect(orderOf(readFiles(['-C', '/a', '-Y', '1', '-C', '/b', '-Y', '2'], files))).toBe('1 b d b2 2 a');
+    expect(readOrder(readFiles(['-C', '/a', '-Y', '1', '-C', '/b', '-Y', '2'], files))).toBe('1 b d b2 2 a');
   });
 
   it('are read once, however they are named', () => {
     const files = { '/a': 'txt-record=a\nconf-file=/a\nconf-file=/link' };
-    expect(orderOf(readFiles(['-C', '/a', '-C', '/link'], files, { '/link': '/a' }))).toBe('a');
+    expect(readOrder(readFiles(['-C', '/a', '-C', '/link'], files, { '/link': '/a' }))).toBe('a');
   });
 
   it('may be standard input, once', () => {
-    expect(goodOf(readFiles(['-C', '-', '-C', '-'])).plan.listen.port).toBe(99);
+    expect(requireGood(readFiles(['-C', '-', '-C', '-'])).plan.listen.port).toBe(99);
   });
 
   it('must be there', () => {
     const reading = readFiles(['-C', '/none']);
-    expect(problemsOf(reading)).toEqual([
+    expect(listProblems(reading)).toEqual([
       '--conf-file: cannot read a file, no such file or folder: "/none". Name a file that can be read.',
     ]);
     expect(reading).toMatchObject({ exitCode: 3 });
@@ -177,7 +177,7 @@ describe('folders', () => {
     ['/d,*', 'old 10 9'],
     ['/d, *.old', 'old'],
   ])('--conf-dir=%s', (value, order) => {
-    expect(orderOf(readFiles([`--conf-dir=${value}`], files))).toBe(order);
+    expect(readOrder(readFiles([`--conf-dir=${value}`], files))).toBe(order);
   });
 
   it('must be there', () => {
@@ -188,8 +188,10 @@ describe('folders', () => {
 describe('options that are given once', () => {
   it('are taken from files where both are given', () => {
     const files = { '/a': 'port=54' };
-    expect(goodOf(readFiles(['-p', '1', '-C', '/a'], files)).plan.listen.port).toBe(54);
-    const late = goodOf(readFiles(['-C', '/dev/null', '-C', '/a', '-p', '1'], { ...files, '/dev/null': '' }));
+    expect(requireGood(readFiles(['-p', '1', '-C', '/a'], files)).plan.listen.port).toBe(54);
+    const late = requireGood(
+      readFiles(['-C', '/dev/null', '-C', '/a', '-p', '1'], { ...files, '/dev/null': '' }),
+    );
     expect(late.plan.listen.port).toBe(54);
     expect(late.notes).toEqual([
       { where: '--port', text: 'It has no effect: a file has set it, and files win over the command line.' },
@@ -197,10 +199,10 @@ describe('options that are given once', () => {
   });
 
   it('are refused where they are given twice in one of them', () => {
-    expect(problemsOf(readFiles(['-p', '1', '--port=2']))).toEqual([
+    expect(listProblems(readFiles(['-p', '1', '--port=2']))).toEqual([
       '--port: given twice on the command line. Keep one.',
     ]);
-    expect(problemsOf(readFiles(['-C', '/a'], { '/a': 'port=1\n\nport=2' }))).toEqual([
+    expect(listProblems(readFiles(['-C', '/a'], { '/a': 'port=1\n\nport=2' }))).toEqual([
       '/a:3: port: given twice in files. Keep one.',
     ]);
   });
@@ -209,21 +211,21 @@ describe('options that are given once', () => {
 describe('what a configuration is told', () => {
   it('is every problem, in the order of dnsmasq, with its place', () => {
     const files = { '/a': 'no-hosts=x\n"\nprot=1\nserver' };
-    expect(problemsOf(readFiles(['--dhcp-range=1', '-C', '/a', '--port=x', '--enable-tftp'], files))).toEqual(
-      [
-        '--dhcp-range: refused, since it is an option that turns on the DHCP server. Portolan does not do that: leave it out.',
-        '--port: not a whole number: "x". Give a port from 0 to 65535.',
-        '--enable-tftp: refused, since it is an option that turns on the TFTP server. Portolan does not do that: leave it out.',
-        '/a:1: a value given to an option without one: "no-hosts". Leave out what stands behind the name.',
-        '/a:2: a quote without its end: "\\"". Close it.',
-        '/a:3: unknown option: "prot". Did you mean port?',
-        '/a:4: without its value: "server". Give it as in server=[/<domain>/...]<address>.',
-      ],
-    );
+    expect(
+      listProblems(readFiles(['--dhcp-range=1', '-C', '/a', '--port=x', '--enable-tftp'], files)),
+    ).toEqual([
+      '--dhcp-range: refused, since it is an option that turns on the DHCP server. Portolan does not do that: leave it out.',
+      '--port: not a whole number: "x". Give a port from 0 to 65535.',
+      '--enable-tftp: refused, since it is an option that turns on the TFTP server. Portolan does not do that: leave it out.',
+      '/a:1: a value given to an option without one: "no-hosts". Leave out what stands behind the name.',
+      '/a:2: a quote without its end: "\\"". Close it.',
+      '/a:3: unknown option: "prot". Did you mean port?',
+      '/a:4: without its value: "server". Give it as in server=[/<domain>/...]<address>.',
+    ]);
   });
 
   it('is what has no effect, and why', () => {
-    const { notes } = goodOf(
+    const { notes } = requireGood(
       readFiles(['--log-async=20', '--strip-mac', '-C', '/a'], { '/a': 'test\nversion' }),
     );
     expect(notes).toEqual([

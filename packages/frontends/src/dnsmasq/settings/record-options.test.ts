@@ -1,10 +1,10 @@
 import { presentRecord } from '@portolan/dns/present.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planOf, problemsOf } from './testing/plan-of.ts';
+import { readPlan, readProblems } from './testing/read-plan.ts';
 
-function recordsOf(lines: string): readonly string[] {
-  return planOf(lines, { hostName: 'Box' }).local.records.map(presentRecord);
+function readRecords(lines: string): readonly string[] {
+  return readPlan(lines, { hostName: 'Box' }).local.records.map(presentRecord);
 }
 
 describe('records', () => {
@@ -27,7 +27,7 @@ describe('records', () => {
     ['naptr-record=a,1,2,u,s,r', 'a. 0 IN NAPTR 1 2 "u" "s" "r" .'],
     ['local-ttl=9\nptr-record=a,b', 'a. 9 IN PTR b.'],
   ])('%s', (lines, record) => {
-    expect(recordsOf(lines)).toEqual([record]);
+    expect(readRecords(lines)).toEqual([record]);
   });
 
   it.each([
@@ -47,22 +47,22 @@ describe('records', () => {
     'naptr-record=a,x,2,u,s,r',
     `naptr-record=a,1,2,u,s,${'r'.repeat(256)}`,
   ])('%s is refused', (line) => {
-    expect(problemsOf(line)).toHaveLength(1);
+    expect(readProblems(line)).toHaveLength(1);
   });
 });
 
 describe('MX records', () => {
   it('have the common target', () => {
-    expect(recordsOf('mx-host=a\nmx-host=box,x\nmx-target=Common')).toEqual([
+    expect(readRecords('mx-host=a\nmx-host=box,x\nmx-target=Common')).toEqual([
       'a. 0 IN MX 1 common.',
       'box. 0 IN MX 1 x.',
     ]);
   });
 
   it('stand for the machine itself where there is a common target', () => {
-    expect(recordsOf('mx-target=t')).toEqual(['box. 0 IN MX 0 t.']);
-    expect(recordsOf('localmx')).toEqual(['box. 0 IN MX 0 box.']);
-    expect(recordsOf('selfmx')).toEqual([]);
+    expect(readRecords('mx-target=t')).toEqual(['box. 0 IN MX 0 t.']);
+    expect(readRecords('localmx')).toEqual(['box. 0 IN MX 0 box.']);
+    expect(readRecords('selfmx')).toEqual([]);
   });
 
   it.each([
@@ -72,15 +72,15 @@ describe('MX records', () => {
     ['localmx\nselfmx', { kind: 'self' }],
     ['mx-target=t', { kind: 'none' }],
   ])('of hosts, with %j', (lines, mxOfHosts) => {
-    expect(planOf(lines).local.mxOfHosts).toEqual(mxOfHosts);
+    expect(readPlan(lines).local.mxOfHosts).toEqual(mxOfHosts);
   });
 });
 
 /** The data of a record given in hexadecimal; undefined if it is refused. */
-function octetsOf(text: string): Uint8Array | undefined {
+function readUnknownData(text: string): Uint8Array | undefined {
   const lines = `dns-rr=a,65280,"${text}"`;
-  if (problemsOf(lines).length > 0) return undefined;
-  const [record] = planOf(lines).local.records;
+  if (readProblems(lines).length > 0) return undefined;
+  const [record] = readPlan(lines).local.records;
   return record?.data.kind === 'unknown' ? record.data.bytes : undefined;
 }
 
@@ -95,13 +95,13 @@ describe('hexadecimal', () => {
     ['0x', undefined],
     ['01:*', undefined],
   ])('%j', (text, octets) => {
-    expect(octetsOf(text)).toEqual(octets === undefined ? undefined : Uint8Array.from(octets));
+    expect(readUnknownData(text)).toEqual(octets === undefined ? undefined : Uint8Array.from(octets));
   });
 
   it('gives back any octets', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (octets) => {
-        expect(octetsOf(Buffer.from(octets).toString('hex'))).toEqual(octets);
+        expect(readUnknownData(Buffer.from(octets).toString('hex'))).toEqual(octets);
       }),
     );
   });
@@ -117,11 +117,11 @@ describe('host-record', () => {
     ['nas,10.0.0.20,10.0.0.21', { names: ['nas.'], ipv4: '10.0.0.21', ipv6: undefined, ttl: 7 }],
     ['nas,"10.0.0.20"', { names: ['nas.', '10.0.0.20.'], ipv4: undefined, ipv6: undefined, ttl: 7 }],
   ])('%s', (value, record) => {
-    expect(planOf(`local-ttl=7\nhost-record=${value}`).local.hostRecords).toEqual([record]);
+    expect(readPlan(`local-ttl=7\nhost-record=${value}`).local.hostRecords).toEqual([record]);
   });
 
   it.each(['nas', '', 'nas,-A', 'nas,10.0.0.1,99999999999'])('%s is refused', (value) => {
-    expect(problemsOf(`host-record=${value}`)).toHaveLength(1);
+    expect(readProblems(`host-record=${value}`)).toHaveLength(1);
   });
 });
 
@@ -138,11 +138,11 @@ describe('cname', () => {
       ],
     ],
   ])('%s', (value, cnames) => {
-    expect(planOf(`local-ttl=7\ncname=${value}`).local.cnames).toEqual(cnames);
+    expect(readPlan(`local-ttl=7\ncname=${value}`).local.cnames).toEqual(cnames);
   });
 
   it('has one target for each alias', () => {
-    expect(problemsOf('cname=a,b\ncname=A,c')).toEqual([
+    expect(readProblems('cname=a,b\ncname=A,c')).toEqual([
       'standard input:2: cname: the alias of two CNAME records: "a.". Leave one out: a name has one canonical name.',
     ]);
   });

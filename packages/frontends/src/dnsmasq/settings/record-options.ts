@@ -96,12 +96,12 @@ function readTarget(use: OptionUse, text: string | undefined): NameKey | undefin
 function addTxt(use: OptionUse, value: string): void {
   const [nameText, text = ''] = cut(value, ',');
   // Only commas separate the strings of a TXT record; spaces around them are part of the text.
-  const strings = text.split(',').flatMap(stringsOf);
+  const strings = text.split(',').flatMap(splitStrings);
   if (text.length > MAX_IN_RECORD) use.refuse('a text too long for a record', 'Make it shorter.', '');
   else addRecord(use, readNameFor(use, nameText), { kind: 'TXT', strings });
 }
 
-function stringsOf(text: string): readonly Uint8Array[] {
+function splitStrings(text: string): readonly Uint8Array[] {
   const bytes = bytesOfOctets(text);
   const count = Math.max(1, Math.ceil(bytes.length / MAX_IN_STRING));
   return Array.from({ length: count }, (_, index) =>
@@ -127,11 +127,11 @@ function addCaa(use: OptionUse, value: string): void {
   if (tagText.length > MAX_IN_STRING || valueText.length > MAX_IN_RECORD)
     use.refuse('a tag or a value too long for a record', 'Make it shorter.', '');
   else if (flags !== undefined)
-    addRecord(use, name, caaOf(flags, unescapeText(tagText), bytesOfOctets(valueText)));
+    addRecord(use, name, createCaa(flags, unescapeText(tagText), bytesOfOctets(valueText)));
 }
 
 /** Accepts any octets; a tag that RFC 8659 does not allow makes a record of unknown format. */
-function caaOf(flags: number, tag: string, value: Uint8Array): RecordData {
+function createCaa(flags: number, tag: string, value: Uint8Array): RecordData {
   if (/^[a-zA-Z0-9]+$/.test(tag)) return { kind: 'CAA', flags, tag, value };
   const bytes = Uint8Array.from([flags, tag.length, ...bytesOfOctets(tag), ...value]);
   return { kind: 'unknown', type: TYPE.CAA, bytes };

@@ -1,7 +1,7 @@
 /**
  * Record types by number or by name, for `filter-rr` and `cache-rr`.
  */
-import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseType } from '@portolan/dns/mnemonics.ts';
 import { parseDigits } from './numbers.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
 import type { OptionUse } from './option.ts';
@@ -51,5 +51,5 @@ function typeNumber(text: string): number | undefined {
   if (number !== undefined) return number <= 0xffff ? number : undefined;
   // dnsmasq does not accept the form `TYPE65280`.
   const name = unescapeText(text).toUpperCase();
-  return /^TYPE/.test(name) ? undefined : (typeOf(name) ?? RARE_TYPES.get(name));
+  return /^TYPE/.test(name) ? undefined : (parseType(name) ?? RARE_TYPES.get(name));
 }

@@ -2,7 +2,7 @@ import { formatAddress, reverseName } from '@portolan/dns/address.ts';
 import { isWithin } from '@portolan/dns/name.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boundsOf } from './addresses.ts';
+import { computeBounds } from './addresses.ts';
 import { reverseZones } from './reverse-zones.ts';
 
 describe('the zones of a network', () => {
@@ -32,7 +32,7 @@ describe('the zones of a network', () => {
         const address = formatAddress(bytes);
         const prefix = 1 + (length % (8 * bytes.length));
         const zones = reverseZones(address, prefix) ?? [];
-        const { first, last } = boundsOf({ address, prefix });
+        const { first, last } = computeBounds({ address, prefix });
         for (const end of [first, last, address])
           expect(zones.filter((zone) => isWithin(reverseName(end), zone))).toHaveLength(1);
       }),
@@ -42,23 +42,23 @@ describe('the zones of a network', () => {
   it('hold no neighbour of the network', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 32 }), fc.nat(0xffff_ffff), (prefix, number) => {
-        const address = ipv4Of(number);
-        const { first, last } = boundsOf({ address, prefix });
+        const address = formatIpv4Address(number);
+        const { first, last } = computeBounds({ address, prefix });
         const zones = reverseZones(address, prefix) ?? [];
-        const neighbours = [numberOf(first) - 1, numberOf(last) + 1].filter(
+        const neighbours = [toIpv4Number(first) - 1, toIpv4Number(last) + 1].filter(
           (at) => at >= 0 && at <= 0xffff_ffff,
         );
         for (const neighbour of neighbours)
-          expect(zones.some((zone) => isWithin(reverseName(ipv4Of(neighbour)), zone))).toBe(false);
+          expect(zones.some((zone) => isWithin(reverseName(formatIpv4Address(neighbour)), zone))).toBe(false);
       }),
     );
   });
 });
 
-function ipv4Of(number: number): string {
+function formatIpv4Address(number: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
 }
 
-function numberOf(address: string): number {
+function toIpv4Number(address: string): number {
   return address.split('.').reduce((number, octet) => number * 256 + Number(octet), 0);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { DnsmasqRoute } from './dnsmasq-plan.ts';
-import { notesOf, planOf, problemsOf } from './testing/plan-of.ts';
+import { readNotes, readPlan, readProblems } from './testing/read-plan.ts';
 
-const routesOf = (lines: string): readonly DnsmasqRoute[] => planOf(lines).upstreams.routes;
+const readRoutes = (lines: string): readonly DnsmasqRoute[] => readPlan(lines).upstreams.routes;
 
 function forwardTo(address: string, port = 53): DnsmasqRoute['action'] {
   const host = { kind: 'address', address } as const;
@@ -21,21 +21,21 @@ describe('scopes', () => {
     ['local=/*/', { kind: 'all' }],
     ['local=', { kind: 'all' }],
   ])('%s', (line, scope) => {
-    expect(routesOf(line)).toEqual([{ scope, action: { kind: 'local' } }]);
+    expect(readRoutes(line)).toEqual([{ scope, action: { kind: 'local' } }]);
   });
 
   it('share one action', () => {
-    expect(routesOf('server=/a/b.c/10.0.0.1#54')).toEqual([
+    expect(readRoutes('server=/a/b.c/10.0.0.1#54')).toEqual([
       { scope: { kind: 'domain', name: 'a.' }, action: forwardTo('10.0.0.1', 54) },
       { scope: { kind: 'domain', name: 'b.c.' }, action: forwardTo('10.0.0.1', 54) },
     ]);
   });
 
   it('leave out what no question can ask for, and say so', () => {
-    expect(routesOf('server=/a..b/c/10.0.0.1').map(({ scope }) => scope)).toEqual([
+    expect(readRoutes('server=/a..b/c/10.0.0.1').map(({ scope }) => scope)).toEqual([
       { kind: 'domain', name: 'c.' },
     ]);
-    expect(notesOf('server=/a..b/10.0.0.1')).toEqual([
+    expect(readNotes('server=/a..b/10.0.0.1')).toEqual([
       'No question is within "a..b", since it has an empty label: it is left out.',
     ]);
   });
@@ -52,12 +52,12 @@ describe('actions', () => {
     ['address=/a/', { kind: 'local' }],
     ['address=10.0.0.1', { kind: 'address', address: '10.0.0.1' }],
   ])('%s', (line, action) => {
-    expect(routesOf(line).map((route) => route.action)).toEqual([action]);
+    expect(readRoutes(line).map((route) => route.action)).toEqual([action]);
   });
 
   it('are kept in order', () => {
     const lines = 'server=10.0.0.1\naddress=/a/10.0.0.9\nserver=10.0.0.2';
-    expect(routesOf(lines).map(({ action }) => action)).toEqual([
+    expect(readRoutes(lines).map(({ action }) => action)).toEqual([
       forwardTo('10.0.0.1'),
       { kind: 'address', address: '10.0.0.9' },
       forwardTo('10.0.0.2'),
@@ -67,19 +67,19 @@ describe('actions', () => {
 
 describe('rev-server', () => {
   it('takes several zones where the prefix ends inside a label', () => {
-    expect(routesOf('rev-server=10.1.2.0/23,10.0.0.1')).toEqual([
+    expect(readRoutes('rev-server=10.1.2.0/23,10.0.0.1')).toEqual([
       { scope: { kind: 'domain', name: '2.1.10.in-addr.arpa.' }, action: forwardTo('10.0.0.1') },
       { scope: { kind: 'domain', name: '3.1.10.in-addr.arpa.' }, action: forwardTo('10.0.0.1') },
     ]);
   });
 
   it('keeps the network here without a server', () => {
-    expect(routesOf('rev-server=10.0.0.0/8').map(({ action }) => action)).toEqual([{ kind: 'local' }]);
+    expect(readRoutes('rev-server=10.0.0.0/8').map(({ action }) => action)).toEqual([{ kind: 'local' }]);
   });
 });
 
 it('reports what is wrong with the place and the piece', () => {
-  expect(problemsOf('server=/a/1.2.3.4#x\naddress=/a/b\nrev-server=x/8')).toEqual([
+  expect(readProblems('server=/a/1.2.3.4#x\naddress=/a/b\nrev-server=x/8')).toEqual([
     'standard input:1: server: not a port: "x". Give an address such as 10.0.0.10 or 10.0.0.10#5353, or # for the ordinary servers.',
     'standard input:2: address: not an IP address: "b". Give one such as 10.0.0.10 or 2001:db8::1, # for the null addresses, or none for NXDOMAIN.',
     'standard input:3: rev-server: not an IP address: "x". Give a network such as 10.1.0.0/16.',

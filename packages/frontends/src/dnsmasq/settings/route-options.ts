@@ -135,9 +135,9 @@ function addReverseRoutes(use: OptionUse, value: string): void {
   }
   const action: RouteAction | undefined =
     serverText === undefined ? { kind: 'local' } : readServerAction(use, serverText);
-  if (action !== undefined) use.draft.upstreams.routes.push(...zones.map((name) => routeOf(name, action)));
+  if (action !== undefined) use.draft.upstreams.routes.push(...zones.map((name) => makeRoute(name, action)));
 }
 
-function routeOf(name: Extract<NameScope, { kind: 'domain' }>['name'], action: RouteAction): DnsmasqRoute {
+function makeRoute(name: Extract<NameScope, { kind: 'domain' }>['name'], action: RouteAction): DnsmasqRoute {
   return { scope: { kind: 'domain', name }, action };
 }

@@ -2,7 +2,7 @@
  * A file of `--servers-file`, which allows only `server` and `rev-server` lines. A wrong line is reported and skipped, because the
  * file can be reread while the server runs.
  */
-import { readItem } from '@portolan/kernel/base/item-fence.ts';
+import { readItem } from '@portolan/kernel/base/item-guard.ts';
 import { type FileLine, readConfigFile } from './config-file.ts';
 import type { DnsmasqRoute } from './dnsmasq-plan.ts';
 import { type DnsmasqDraft, newDraft } from './draft.ts';

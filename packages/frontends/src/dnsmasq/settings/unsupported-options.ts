@@ -62,11 +62,11 @@ const IGNORED: readonly (readonly [feature: string, written: readonly Written[]]
 
 export const unsupportedOptions: readonly Option[] = [
   ...REFUSED.flatMap(([what, written]) =>
-    written.map((text) => optionOf(text, `Refused: ${what}`, { kind: 'refused', what })),
+    written.map((text) => makeOption(text, `Refused: ${what}`, { kind: 'refused', what })),
   ),
   ...IGNORED.flatMap(([feature, written]) =>
     written.map((text) =>
-      optionOf(text, `Without effect: it matters only to ${feature}`, {
+      makeOption(text, `Without effect: it matters only to ${feature}`, {
         kind: 'ignored',
         why: `it matters only to ${feature}, which Portolan does not have`,
       }),
@@ -78,14 +78,14 @@ function words(text: string): readonly Written[] {
   return text.trim().split(/\s+/);
 }
 
-function optionOf(written: Written, means: string, standing: OptionStanding): Option {
+function makeOption(written: Written, means: string, standing: OptionStanding): Option {
   const [, short, name = '', value] = /^(?:(.)\|)?([^[=]+)(\[=\]|=)?$/.exec(written) ?? [];
-  const option: Option = { name, takes: takesOf(value, short), repeats: 'often', means, standing };
+  const option: Option = { name, takes: toOptionValue(value, short), repeats: 'often', means, standing };
   return short === undefined ? option : { ...option, short };
 }
 
 /** `-1` never takes a value, although `--enable-dbus` may have one. */
-function takesOf(value: string | undefined, short: string | undefined): OptionValue {
+function toOptionValue(value: string | undefined, short: string | undefined): OptionValue {
   if (value === undefined) return 'nothing';
   if (value === '=') return 'value';
   return short === '1' ? 'long' : 'optional';

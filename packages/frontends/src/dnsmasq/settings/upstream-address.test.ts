@@ -4,7 +4,7 @@ import { readUpstreamAddress } from './upstream-address.ts';
 
 const ipv4 = { kind: 'address', address: '1.2.3.4' };
 
-function serverOf(text: string): unknown {
+function readServer(text: string): unknown {
   const reading = readUpstreamAddress(text);
   return reading.kind === 'server' ? reading.server : reading.fault;
 }
@@ -35,7 +35,7 @@ describe('an upstream server', () => {
       { host: ipv4, port: 53, source: { address: undefined, port: undefined, device: undefined } },
     ],
   ])('%s', (text, server) => {
-    expect(serverOf(text)).toEqual({ transport: 'udp', serverName: undefined, ...server });
+    expect(readServer(text)).toEqual({ transport: 'udp', serverName: undefined, ...server });
   });
 
   it.each([
@@ -48,11 +48,11 @@ describe('an upstream server', () => {
     ['a/b', 'neither an IP address nor the name of a host'],
     ['', 'neither an IP address nor the name of a host'],
   ])('%s is none', (text, fault) => {
-    expect(serverOf(text)).toBe(fault);
+    expect(readServer(text)).toBe(fault);
   });
 
   it('leaves the family open where the server is a name', () => {
-    expect(serverOf('dns.example@::1')).toMatchObject({ source: { address: '::1' } });
+    expect(readServer('dns.example@::1')).toMatchObject({ source: { address: '::1' } });
   });
 
   it('is read from any text without throwing', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { notesOf, planOf, problemsOf } from './testing/plan-of.ts';
+import { readNotes, readPlan, readProblems } from './testing/read-plan.ts';
 
 it.each([
   ['resolv-file=/a', { resolvFiles: ['/a'] }],
@@ -23,16 +23,16 @@ it.each([
   ['fast-dns-retry=500', { retry: { after: 500, until: 10_000 } }],
   ['fast-dns-retry=500,3000', { retry: { after: 500, until: 3000 } }],
 ])('%j', (lines, upstreams) => {
-  expect(planOf(lines).upstreams).toMatchObject(upstreams);
+  expect(readPlan(lines).upstreams).toMatchObject(upstreams);
 });
 
 it('tells that a resolv file has no effect where none is read', () => {
-  expect(notesOf('no-resolv\nresolv-file=/a')).toEqual(['It has no effect beside --no-resolv.']);
+  expect(readNotes('no-resolv\nresolv-file=/a')).toEqual(['It has no effect beside --no-resolv.']);
 });
 
 it.each(['query-port=x', 'port-limit=0', 'dns-forward-max=x', 'fast-dns-retry=49', 'fast-dns-retry=100,x'])(
   '%s is refused',
   (line) => {
-    expect(problemsOf(line)).toHaveLength(1);
+    expect(readProblems(line)).toHaveLength(1);
   },
 );

@@ -3,7 +3,7 @@
  */
 import { type Environment, expandVariables } from '@portolan/kernel/base/environment.ts';
 import type { Flag } from '@portolan/server/settings/flags/flag.ts';
-import { keyOf, kindsOf } from '@portolan/server/settings/flags/flag.ts';
+import { toFlagKey, toFlagKinds } from '@portolan/server/settings/flags/flag.ts';
 import { type GivenFlags, readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
 import { readLogLevel } from '@portolan/server/settings/flags/klog-flags.ts';
 import type { Problem } from '@portolan/server/settings/values/problem.ts';
@@ -81,7 +81,7 @@ const REMEDY = "See 'portolan kube-dns --help' for those there are.";
  */
 export function readKubeDnsFlags(words: readonly string[], environment: Environment): KubeDnsReading {
   const read = new ValueReader();
-  const kinds = kindsOf([...KUBE_DNS_FLAGS, ...FURTHER_FLAGS]);
+  const kinds = toFlagKinds([...KUBE_DNS_FLAGS, ...FURTHER_FLAGS]);
   const given = readGoFlags(words, { kinds, dashes: '--', remedy: REMEDY }, read);
   if (given === 'help') return { kind: 'help' };
   if (given.switch('version') === true) return { kind: 'version' };
@@ -98,7 +98,7 @@ function collectFlags(given: GivenFlags): ServeFlags {
     // kube-dns treats a flag with an empty value as not given.
     const values = given.all(flag.name).filter((value) => value !== '');
     if (values.length === 0) continue;
-    const key = keyOf(flag.name);
+    const key = toFlagKey(flag.name);
     if (flag.value === 'none') flags.set(key, values.at(-1) === 'true');
     else flags.set(key, 'repeats' in flag ? values : values.at(-1));
   }

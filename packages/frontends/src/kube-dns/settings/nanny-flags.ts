@@ -6,7 +6,7 @@ import {
   type UpstreamAddress,
   UpstreamAddressError,
 } from '@portolan/kernel/forward/upstream-address.ts';
-import { type Flag, kindsOf } from '@portolan/server/settings/flags/flag.ts';
+import { type Flag, toFlagKinds } from '@portolan/server/settings/flags/flag.ts';
 import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import { readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
 import type { Problem } from '@portolan/server/settings/values/problem.ts';
@@ -71,7 +71,11 @@ export const NANNY_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
-const SYNTAX = { kinds: kindsOf(NANNY_FLAGS), dashes: '-', remedy: 'Options of dnsmasq stand behind --.' };
+const SYNTAX = {
+  kinds: toFlagKinds(NANNY_FLAGS),
+  dashes: '-',
+  remedy: 'Options of dnsmasq stand behind --.',
+};
 
 /** @param words the arguments after the command */
 export function readNannyFlags(words: readonly string[]): NannyReading {

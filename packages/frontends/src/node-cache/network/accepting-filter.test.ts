@@ -5,7 +5,7 @@ import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { expect, it } from 'vitest';
 import { AcceptingFilter, BlockedPathError, UnreadRulesError } from './accepting-filter.ts';
-import { packetRulesOf } from './packet-rules.ts';
+import { listPacketRules } from './packet-rules.ts';
 
 const ENDPOINTS = { addresses: ['169.254.20.10'], dnsPort: 53, healthPort: 8080 };
 const PROGRAMS = {
@@ -42,7 +42,7 @@ async function start(run: RunProgram, { accepts = true, tables, blocked }: Setti
   };
   const log = new RecordingLog();
   const others = [tables === undefined ? PROGRAMS : { ...PROGRAMS, tablesFile }];
-  const rules = packetRulesOf(ENDPOINTS);
+  const rules = listPacketRules(ENDPOINTS);
   const fixed = {
     filter,
     endpoints: ENDPOINTS,

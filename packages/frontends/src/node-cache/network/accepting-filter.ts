@@ -8,7 +8,7 @@ import type { Log } from '@portolan/kernel/base/log.ts';
 import { ProgramError } from '@portolan/kernel/base/run-program.ts';
 import { findDrop } from './iptables-drops.ts';
 import { IptablesFilter, type IptablesFilterOptions } from './iptables-filter.ts';
-import { familyOf, hasTable, type IptablesPrograms } from './iptables-programs.ts';
+import { hasTable, type IptablesPrograms, toIpVersion } from './iptables-programs.ts';
 import type { PacketFilter } from './packet-filter.ts';
 
 /** Packets of pods do not arrive, although no filter that is read drops them. */
@@ -113,7 +113,7 @@ export class AcceptingFilter implements PacketFilter {
   async #findDropIn(programs: IptablesPrograms): Promise<string | undefined> {
     const { endpoints, run } = this.#options;
     if (!(await hasTable(programs, 'filter'))) return undefined;
-    const addresses = endpoints.addresses.filter((address) => familyOf(address) === programs.family);
+    const addresses = endpoints.addresses.filter((address) => toIpVersion(address) === programs.family);
     try {
       return findDrop(await run({ program: programs.save, words: ['-t', 'filter'] }), {
         ...endpoints,

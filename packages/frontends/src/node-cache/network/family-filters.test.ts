@@ -2,7 +2,7 @@ import { ProgramError } from '@portolan/kernel/base/run-program.ts';
 import { expect, it } from 'vitest';
 import { FamilyFilters } from './family-filters.ts';
 
-function filterOf(name: string, fails = false) {
+function makeFilter(name: string, fails = false) {
   const filter = {
     name,
     isSet: false,
@@ -20,7 +20,7 @@ function filterOf(name: string, fails = false) {
 }
 
 it('are set and removed together', async () => {
-  const parts = [filterOf('iptables'), filterOf('ip6tables')];
+  const parts = [makeFilter('iptables'), makeFilter('ip6tables')];
   const both = new FamilyFilters(parts);
   expect(both.name).toBe('iptables and ip6tables');
   expect(await both.set()).toBe(true);
@@ -30,7 +30,7 @@ it('are set and removed together', async () => {
 });
 
 it('leave no rules of one family where those of the other cannot be set', async () => {
-  const parts = [filterOf('iptables'), filterOf('ip6tables', true)];
+  const parts = [makeFilter('iptables'), makeFilter('ip6tables', true)];
   const both = new FamilyFilters(parts);
   await expect(both.set()).rejects.toThrow('no such table');
   expect(both.isSet).toBe(false);

@@ -52,7 +52,7 @@ export function findDrop(
   { heedsAccepts = false }: DropOptions = {},
 ): string | undefined {
   const table = parseTable(text);
-  const find = heedsAccepts ? findVerdict : findDropOf;
+  const find = heedsAccepts ? findVerdict : findPacketDrop;
   for (const address of addresses)
     for (const protocol of ['udp', 'tcp'] as const)
       for (const isQuery of [true, false]) {
@@ -72,9 +72,9 @@ export function isUntracked(text: string, address: string, port: number): boolea
   });
 }
 
-const chainOf = ({ isQuery }: KnownPacket): string => (isQuery ? 'INPUT' : 'OUTPUT');
+const toChainName = ({ isQuery }: KnownPacket): string => (isQuery ? 'INPUT' : 'OUTPUT');
 
-function findDropOf(packet: KnownPacket, table: SavedTable): string | undefined {
+function findPacketDrop(packet: KnownPacket, table: SavedTable): string | undefined {
   const visited = new Set<string>();
   const search = (chain: string): string | undefined => {
     if (visited.has(chain) || chain === KUBELET_CHAIN) return undefined;
@@ -86,8 +86,8 @@ function findDropOf(packet: KnownPacket, table: SavedTable): string | undefined 
     }
     return undefined;
   };
-  const isDropped = table.policies.get(chainOf(packet)) === 'DROP';
-  return isDropped ? `-P ${chainOf(packet)} DROP` : search(chainOf(packet));
+  const isDropped = table.policies.get(toChainName(packet)) === 'DROP';
+  return isDropped ? `-P ${toChainName(packet)} DROP` : search(toChainName(packet));
 }
 
 /** A rule that may drop, before any that certainly accepts; or the policy. */
@@ -107,7 +107,7 @@ function findVerdict(packet: KnownPacket, table: SavedTable): string | undefined
     }
     return undefined;
   };
-  const chain = chainOf(packet);
+  const chain = toChainName(packet);
   const found = search(chain);
   if (found !== undefined) return found === 'accepted' ? undefined : found;
   return table.policies.get(chain) === 'DROP' ? `-P ${chain} DROP` : undefined;

@@ -6,7 +6,7 @@
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { RunProgram } from '@portolan/kernel/base/run-program.ts';
-import { familyOf, type IptablesPrograms } from './iptables-programs.ts';
+import { type IptablesPrograms, toIpVersion } from './iptables-programs.ts';
 import { IptablesRules } from './iptables-rules.ts';
 import type { PacketFilter } from './packet-filter.ts';
 import type { LocalEndpoints, PacketRule } from './packet-rules.ts';
@@ -29,7 +29,7 @@ export class IptablesFilter implements PacketFilter {
   constructor(programs: IptablesPrograms, { rules, endpoints, run, clock }: IptablesFilterOptions) {
     this.name = programs.program;
     this.#rules = new IptablesRules(programs, rules, run);
-    const address = endpoints.addresses.find((each) => familyOf(each) === programs.family) ?? '';
+    const address = endpoints.addresses.find((each) => toIpVersion(each) === programs.family) ?? '';
     this.#watcher = new RulesWatcher({
       removal: this.#rules.removal,
       endpoint: { address, port: endpoints.dnsPort },

@@ -7,7 +7,7 @@ import { ProgramError, type RunProgram } from '@portolan/kernel/base/run-program
 export type IpVersion = 4 | 6;
 
 /** Of an IP address as text. */
-export const familyOf = (address: string): IpVersion => (address.includes(':') ? 6 : 4);
+export const toIpVersion = (address: string): IpVersion => (address.includes(':') ? 6 : 4);
 
 /** The programs of one variant and family. */
 export interface IptablesPrograms {
@@ -40,7 +40,7 @@ export async function chooseIptables(
   const best = counts.indexOf(Math.max(...counts));
   const chosen = installed[best];
   if (chosen === undefined || counts.every((count) => count < 0))
-    throw new ProgramError(`${nameOf(family)}: not installed`);
+    throw new ProgramError(`${toProgramName(family)}: not installed`);
   return chosen;
 }
 
@@ -49,7 +49,7 @@ export async function findInstalled(
   family: IpVersion,
   run: RunProgram,
 ): Promise<readonly IptablesPrograms[]> {
-  const name = nameOf(family);
+  const name = toProgramName(family);
   const found = await Promise.all(
     [name, `${name}-nft`, `${name}-legacy`].map((program) => findPrograms(program, family, run)),
   );
@@ -84,4 +84,4 @@ async function findPrograms(
   }
 }
 
-const nameOf = (family: IpVersion): string => (family === 4 ? 'iptables' : 'ip6tables');
+const toProgramName = (family: IpVersion): string => (family === 4 ? 'iptables' : 'ip6tables');

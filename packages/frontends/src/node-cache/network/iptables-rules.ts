@@ -2,7 +2,7 @@
  * The rules of a node's cache in iptables, as node-cache sets them: with comments, at the front of the chains.
  */
 import type { RunProgram } from '@portolan/kernel/base/run-program.ts';
-import { familyOf, type IptablesPrograms } from './iptables-programs.ts';
+import { type IptablesPrograms, toIpVersion } from './iptables-programs.ts';
 import type { PacketRule } from './packet-rules.ts';
 
 const COMMENTS = {
@@ -23,7 +23,7 @@ export class IptablesRules {
   /** @param rules of which those of the programs' family count */
   constructor(programs: IptablesPrograms, rules: readonly PacketRule[], run: RunProgram) {
     this.#programs = programs;
-    this.#rules = rules.filter(({ address }) => familyOf(address) === programs.family);
+    this.#rules = rules.filter(({ address }) => toIpVersion(address) === programs.family);
     this.#tables = [...new Set(this.#rules.map(({ table }) => table))];
     this.#run = run;
   }
@@ -36,7 +36,7 @@ export class IptablesRules {
 
   /** Adds the rules with one call. @throws ProgramError */
   async add(rules: readonly PacketRule[]): Promise<void> {
-    await this.#restore(rules.map((rule) => [rule.table, `-I ${textOf(rule)}`]));
+    await this.#restore(rules.map((rule) => [rule.table, `-I ${formatRule(rule)}`]));
   }
 
   /**
@@ -47,7 +47,7 @@ export class IptablesRules {
    */
   async remove(): Promise<number> {
     const ours = await this.#readOurs();
-    await this.#restore(ours.map((rule) => [rule.table, `-D ${textOf(rule)}`]));
+    await this.#restore(ours.map((rule) => [rule.table, `-D ${formatRule(rule)}`]));
     return ours.length;
   }
 
@@ -60,7 +60,7 @@ export class IptablesRules {
   get removal(): readonly string[] {
     const { program } = this.#programs;
     return this.#rules.map(
-      (rule) => `repeat ${program} -w ${LOCK_WAIT} -t ${rule.table} -D ${textOf(rule, "'")}`,
+      (rule) => `repeat ${program} -w ${LOCK_WAIT} -t ${rule.table} -D ${formatRule(rule, "'")}`,
     );
   }
 
@@ -87,7 +87,7 @@ export class IptablesRules {
 }
 
 /** `PREROUTING -d 169.254.20.10/32 -p udp ...`: the text after `-I` or `-D`. */
-function textOf(rule: PacketRule, quote = '"'): string {
+function formatRule(rule: PacketRule, quote = '"'): string {
   const { chain, protocol, direction, address, port, verdict } = rule;
   const [side, end] = direction === 'to' ? ['-d', '--dport'] : ['-s', '--sport'];
   const comment = `${quote}${COMMENTS[verdict]}${quote}`;
@@ -117,13 +117,13 @@ function parseSaved(text: string): readonly SavedRule[] {
   let table = '';
   for (const line of text.split('\n')) {
     if (line.startsWith('*')) table = line.slice(1);
-    else if (line.startsWith('-A ')) rules.push({ table, words: new Set(pairsOf(line.slice(3))) });
+    else if (line.startsWith('-A ')) rules.push({ table, words: new Set(splitOptions(line.slice(3))) });
   }
   return rules;
 }
 
 /** Options with their values, without an order, since versions of iptables print them in different orders. */
-function pairsOf(text: string): readonly string[] {
+function splitOptions(text: string): readonly string[] {
   const normal = text.replace('-j CT --notrack', '-j NOTRACK');
   const words = normal.match(/"[^"]*"|\S+/g) ?? [];
   const [chain = '', ...rest] = words;
@@ -134,6 +134,6 @@ function pairsOf(text: string): readonly string[] {
 
 function isSameRule({ table, words }: SavedRule, rule: PacketRule): boolean {
   if (table !== rule.table) return false;
-  const own = pairsOf(textOf(rule));
+  const own = splitOptions(formatRule(rule));
   return words.size === own.length && own.every((pair) => words.has(pair));
 }

@@ -20,7 +20,7 @@ interface Setting {
   readonly policy?: string;
 }
 
-const chainOf = ({ family = 'inet', table = 'fw', hook = 'input', policy = 'accept' }: Setting) => ({
+const makeChain = ({ family = 'inet', table = 'fw', hook = 'input', policy = 'accept' }: Setting) => ({
   chain: { family, table, name: 'c', type: 'filter', hook, prio: 0, policy },
 });
 
@@ -32,7 +32,7 @@ function ruleset(
 ) {
   const { family = 'inet', table = 'fw' } = setting;
   const items = rules.map((expr) => ({ rule: { family, table, chain: 'c', expr } }));
-  const all = [{ metainfo: { version: '1.0.6' } }, { table: { family, name: table } }, chainOf(setting)];
+  const all = [{ metainfo: { version: '1.0.6' } }, { table: { family, name: table } }, makeChain(setting)];
   return JSON.stringify({ nftables: [...all, ...further, ...items] });
 }
 

@@ -97,7 +97,7 @@ function judge(packet: Packet, base: NftChain, chains: Chains): PacketVerdict | 
       const matched = expressions.map((each) => matches(each, packet));
       if (matched.includes(false)) continue;
       const isCertain = matched.every((each) => each === true);
-      const verdict = verdictOf(expressions, chain, chains, search);
+      const verdict = findVerdict(expressions, chain, chains, search);
       if (verdict?.kind === 'drop' || (verdict?.kind === 'accept' && isCertain)) return verdict;
     }
     return undefined;
@@ -107,7 +107,7 @@ function judge(packet: Packet, base: NftChain, chains: Chains): PacketVerdict | 
   return base.dropsByDefault ? { kind: 'drop', where: `nft: policy drop of chain ${base.name}` } : undefined;
 }
 
-function verdictOf(
+function findVerdict(
   expressions: readonly Json[],
   chain: NftChain,
   chains: Chains,
@@ -118,7 +118,7 @@ function verdictOf(
     const word = ['drop', 'reject'].find((each) => each in expression);
     if (word !== undefined) return { kind: 'drop', where: `nft: ${word} in chain ${chain.name}` };
     const target = [expression['jump'], expression['goto']].map(asObject).find((each) => each !== undefined);
-    const next = chains.get(`${tableOf(chain)} ${target?.['target']}`);
+    const next = chains.get(`${toTableName(chain)} ${target?.['target']}`);
     if (next !== undefined) return search(next);
   }
   return undefined;
@@ -210,7 +210,7 @@ function parseChains(text: string, { skipsIptables }: NftOptions): Chains {
   return chains;
 }
 
-const tableOf = ({ name }: NftChain): string => name.split(' ').slice(0, 2).join(' ');
+const toTableName = ({ name }: NftChain): string => name.split(' ').slice(0, 2).join(' ');
 
 function asObject(value: unknown): Json | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;

@@ -5,7 +5,7 @@ import { hasStarted, isRunning, NOISE, putInPath } from '@portolan/kernel/base/t
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NftFilter } from './nft-filter.ts';
-import { packetRulesOf } from './packet-rules.ts';
+import { listPacketRules } from './packet-rules.ts';
 
 /** Like `nft -i`: it goes on after an error, and ends with its input. */
 const READ = `echo $$ > "\${0%/*}/pid"
@@ -21,7 +21,7 @@ async function start(script: string | undefined) {
   const folder = await putInPath(script === undefined ? {} : { nft: script });
   const clock = new ManualClock();
   const endpoints = { addresses: ['169.254.20.10'], dnsPort: 53, healthPort: 8080 };
-  const filter = new NftFilter(packetRulesOf(endpoints), clock);
+  const filter = new NftFilter(listPacketRules(endpoints), clock);
   onTestFinished(() => filter.remove());
   return { filter, clock, file: `${folder}/pid` };
 }

@@ -57,7 +57,7 @@ class Machine {
     return link;
   }
 
-  addressesOf(name: string): readonly string[] {
+  listAddresses(name: string): readonly string[] {
     return [...(this.links.get(name)?.addresses.keys() ?? [])];
   }
 }
@@ -74,13 +74,13 @@ describe('the interface of a node', () => {
     const machine = new Machine(true);
     const { network } = setUp(machine);
     expect(await network.set()).toBe(true);
-    expect(machine.addressesOf('nodelocaldns')).toEqual(ADDRESSES);
+    expect(machine.listAddresses('nodelocaldns')).toEqual(ADDRESSES);
     expect(await network.set()).toBe(false);
     machine.links.get('nodelocaldns')?.addresses.delete('10.96.0.10');
     expect(await network.set()).toBe(true);
     machine.links.delete('nodelocaldns');
     expect(await network.set()).toBe(true);
-    expect(machine.addressesOf('nodelocaldns')).toEqual(ADDRESSES);
+    expect(machine.listAddresses('nodelocaldns')).toEqual(ADDRESSES);
     expect(machine.links.get('nodelocaldns')?.isUp).toBe(true);
     await network.remove();
     expect([...machine.links.keys()]).toEqual(['lo']);
@@ -92,7 +92,7 @@ describe('the interface of a node', () => {
     machine.links.set('nodelocaldns', { isUp: false, addresses });
     await setUp(machine).network.set();
     expect(machine.links.get('nodelocaldns')?.isUp).toBe(true);
-    expect(machine.addressesOf('nodelocaldns')).toEqual(ADDRESSES);
+    expect(machine.listAddresses('nodelocaldns')).toEqual(ADDRESSES);
   });
 });
 
@@ -102,10 +102,10 @@ describe('a kernel without the type dummy', () => {
     machine.links.get('lo')?.addresses.set('127.0.0.1', 'lo');
     const { network, log } = setUp(machine);
     await network.set();
-    expect(machine.addressesOf('lo')).toEqual(['127.0.0.1', ...ADDRESSES]);
+    expect(machine.listAddresses('lo')).toEqual(['127.0.0.1', ...ADDRESSES]);
     expect(log.records.map(({ level }) => level)).toEqual(['warn']);
     await network.remove();
-    expect(machine.addressesOf('lo')).toEqual(['127.0.0.1']);
+    expect(machine.listAddresses('lo')).toEqual(['127.0.0.1']);
   });
 
   it('loses those of the process before, too, but none that was there before', async () => {
@@ -115,6 +115,6 @@ describe('a kernel without the type dummy', () => {
     const next = setUp(machine).network;
     expect(await next.set()).toBe(false);
     await next.remove();
-    expect(machine.addressesOf('lo')).toEqual(['10.96.0.10']);
+    expect(machine.listAddresses('lo')).toEqual(['10.96.0.10']);
   });
 });

@@ -37,10 +37,10 @@ export class NodeInterface {
    */
   async set(): Promise<boolean> {
     const place = await this.#makeInterface();
-    const present = await this.#addressesOf(place);
-    const missing = this.#addresses.filter((address) => !present.has(normalOf(address)));
+    const present = await this.#listAddresses(place);
+    const missing = this.#addresses.filter((address) => !present.has(normalizeAddress(address)));
     for (const address of missing) {
-      await this.#ip('addr', 'add', prefixOf(address), 'dev', place, ...this.#labelOf(address));
+      await this.#ip('addr', 'add', toHostPrefix(address), 'dev', place, ...this.#toLabelArguments(address));
       this.#added.add(address);
     }
     // Addresses left by the previous process.
@@ -54,7 +54,8 @@ export class NodeInterface {
     this.#place = undefined;
     if (place === undefined) return;
     if (place === this.#name) await this.#ip('link', 'del', place);
-    else for (const address of this.#added) await this.#ip('addr', 'del', prefixOf(address), 'dev', place);
+    else
+      for (const address of this.#added) await this.#ip('addr', 'del', toHostPrefix(address), 'dev', place);
     this.#added.clear();
   }
 
@@ -89,7 +90,7 @@ export class NodeInterface {
   }
 
   /** The addresses with their labels, which only IPv4 addresses have. */
-  async #addressesOf(place: string): Promise<ReadonlyMap<string, string | undefined>> {
+  async #listAddresses(place: string): Promise<ReadonlyMap<string, string | undefined>> {
     const lines = (await this.#ip('-o', 'addr', 'show', 'dev', place)).split('\n');
     const matches = lines.flatMap((line) => {
       const [, address] = / inet6? ([0-9a-f.:]+)/.exec(line) ?? [];
@@ -103,7 +104,7 @@ export class NodeInterface {
     return `${LOOPBACK}:${this.#name}`.slice(0, MAX_LABEL);
   }
 
-  #labelOf(address: string): readonly string[] {
+  #toLabelArguments(address: string): readonly string[] {
     return this.#place === LOOPBACK && !address.includes(':') ? ['label', this.#label] : [];
   }
 
@@ -112,9 +113,9 @@ export class NodeInterface {
   }
 }
 
-const prefixOf = (address: string): string => `${address}${address.includes(':') ? '/128' : '/32'}`;
+const toHostPrefix = (address: string): string => `${address}${address.includes(':') ? '/128' : '/32'}`;
 
 /** The address as the kernel prints it. */
-function normalOf(address: string): string {
+function normalizeAddress(address: string): string {
   return address.includes(':') ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
 }

@@ -41,7 +41,7 @@ const HEALTH_RULES: readonly RuleShape[] = [
 ];
 
 /** In the order in which node-cache inserts them: each goes to the front of its chain. */
-export function packetRulesOf({ addresses, dnsPort, healthPort }: LocalEndpoints): readonly PacketRule[] {
+export function listPacketRules({ addresses, dnsPort, healthPort }: LocalEndpoints): readonly PacketRule[] {
   return addresses.flatMap((address) => [
     ...DNS_RULES.flatMap((shape) =>
       (['tcp', 'udp'] as const).map((protocol) => ({ ...shape, protocol, address, port: dnsPort })),

@@ -125,13 +125,13 @@ export class PathProbe {
       v4: `198.${18 + ((random[2] ?? 0) & 1)}.${random[3]}.${1 + ((random[4] ?? 0) % 254)}`,
       v6: `fd${random.toString('hex', 2, 3)}:${random.toString('hex', 3, 5)}:${random.toString('hex', 5, 7)}::1`,
     };
-    await this.#ip(`link add ${near} address ${textOf(NEAR)} type veth peer name ${far}`);
+    await this.#ip(`link add ${near} address ${formatHardwareAddress(NEAR)} type veth peer name ${far}`);
     try {
       await this.#ip(`link set ${far} up`, `link set ${near} up`);
       for (const isIpv6 of new Set(addresses.map((address) => address.includes(':')))) {
         const source = isIpv6 ? sources.v6 : sources.v4;
         await this.#ip(
-          `neighbour replace ${source} lladdr ${textOf(NOBODY)} dev ${near} nud permanent`,
+          `neighbour replace ${source} lladdr ${formatHardwareAddress(NOBODY)} dev ${near} nud permanent`,
           `route replace ${source}/${isIpv6 ? 128 : 32} dev ${near}`,
         );
       }
@@ -147,7 +147,7 @@ export class PathProbe {
   async #removeAbandoned(): Promise<void> {
     const links = await this.#ip('-oneline link show type veth');
     const used = new Set(
-      (await readFile('/proc/net/packet', 'utf8').catch(() => '')).split('\n').map(interfaceOf),
+      (await readFile('/proc/net/packet', 'utf8').catch(() => '')).split('\n').map(parseInterfaceIndex),
     );
     for (const line of links.split('\n')) {
       const [, index = '', name = ''] = /^(\d+): ([^:@]+)/.exec(line) ?? [];
@@ -214,11 +214,11 @@ function normalAddress(address: string): string {
   return octets === undefined ? address : formatAddress(octets);
 }
 
-const textOf = (hardwareAddress: Uint8Array): string =>
+const formatHardwareAddress = (hardwareAddress: Uint8Array): string =>
   [...hardwareAddress].map((octet) => octet.toString(16).padStart(2, '0')).join(':');
 
 /** Of a line of `/proc/net/packet`, the number of the interface. */
-const interfaceOf = (line: string): string => line.trim().split(/\s+/)[4] ?? '';
+const parseInterfaceIndex = (line: string): string => line.trim().split(/\s+/)[4] ?? '';
 
 function isAnswer(arrival: Arrival, { ends, protocol, id }: Expected): boolean {
   if (arrival.protocol !== protocol || arrival.destinationPort !== ends.sourcePort) return false;

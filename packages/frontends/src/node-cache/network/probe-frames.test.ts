@@ -16,7 +16,7 @@ const ends = fc
   }));
 
 /** The sum of RFC 1071 over octets with their checksum is all ones. */
-function sumOf(...parts: readonly Uint8Array[]): number {
+function sumOctets(...parts: readonly Uint8Array[]): number {
   let sum = 0;
   for (const part of parts)
     for (const [at, octet] of part.entries()) sum += at % 2 === 0 ? octet << 8 : octet;
@@ -25,7 +25,7 @@ function sumOf(...parts: readonly Uint8Array[]): number {
 }
 
 /** The pseudo header and the segment of a frame. */
-function summedOf(frame: Uint8Array): readonly Uint8Array[] {
+function listSummedParts(frame: Uint8Array): readonly Uint8Array[] {
   const isIpv4 = frame[12] === 0x08;
   const [addresses, header, protocol] = isIpv4 ? [26, 34, frame[23]] : [22, 54, frame[20]];
   const segment = frame.subarray(header);
@@ -38,8 +38,8 @@ describe('frames of probes', () => {
     fc.assert(
       fc.property(ends, fc.uint8Array({ maxLength: 40 }), (from, payload) => {
         const frame = udpFrame(from, payload);
-        expect(sumOf(...summedOf(frame))).toBe(0xffff);
-        if (frame[12] === 0x08) expect(sumOf(frame.subarray(14, 34))).toBe(0xffff);
+        expect(sumOctets(...listSummedParts(frame))).toBe(0xffff);
+        if (frame[12] === 0x08) expect(sumOctets(frame.subarray(14, 34))).toBe(0xffff);
         const { source, destination, sourcePort, destinationPort } = from;
         const read = { protocol: 'udp', source, destination, sourcePort, destinationPort };
         expect(readFrame(frame)).toEqual({ ...read, payload, flags: 0, acknowledged: 0 });
@@ -51,7 +51,7 @@ describe('frames of probes', () => {
     fc.assert(
       fc.property(ends, fc.nat(0xffff), (from, sequence) => {
         const frame = tcpFrame(from, TCP_SYN, sequence);
-        expect(sumOf(...summedOf(frame))).toBe(0xffff);
+        expect(sumOctets(...listSummedParts(frame))).toBe(0xffff);
         expect(readFrame(frame)).toMatchObject({ protocol: 'tcp', flags: TCP_SYN, acknowledged: 0 });
       }),
     );

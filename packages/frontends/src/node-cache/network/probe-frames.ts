@@ -55,7 +55,7 @@ export function udpFrame(ends: FrameEnds, payload: Uint8Array): Uint8Array {
   const sum = segmentChecksum(ends, 'udp', segment);
   // Zero would say that there is no checksum.
   view.setUint16(6, sum === 0 ? 0xffff : sum);
-  return frameOf(ends, 'udp', segment);
+  return encodeEthernetFrame(ends, 'udp', segment);
 }
 
 export function tcpFrame(ends: FrameEnds, flags: number, sequence: number): Uint8Array {
@@ -68,7 +68,7 @@ export function tcpFrame(ends: FrameEnds, flags: number, sequence: number): Uint
   segment[13] = flags;
   view.setUint16(14, WINDOW);
   view.setUint16(16, segmentChecksum(ends, 'tcp', segment));
-  return frameOf(ends, 'tcp', segment);
+  return encodeEthernetFrame(ends, 'tcp', segment);
 }
 
 /** @returns undefined for a frame of anything else, and for one that is cut */
@@ -114,12 +114,16 @@ function readPacket(frame: Uint8Array): ReadPacket | undefined {
   return { protocol: packet[6] ?? 0, source: address(8, 16), destination: address(24, 16), segment };
 }
 
-function frameOf(ends: FrameEnds, protocol: keyof typeof PROTOCOLS, segment: Uint8Array): Uint8Array {
-  const source = octetsOf(ends.source);
+function encodeEthernetFrame(
+  ends: FrameEnds,
+  protocol: keyof typeof PROTOCOLS,
+  segment: Uint8Array,
+): Uint8Array {
+  const source = requireAddress(ends.source);
   const header =
     source.length === 4
-      ? ipv4Header(source, octetsOf(ends.destination), PROTOCOLS[protocol], segment.length)
-      : ipv6Header(source, octetsOf(ends.destination), PROTOCOLS[protocol], segment.length);
+      ? ipv4Header(source, requireAddress(ends.destination), PROTOCOLS[protocol], segment.length)
+      : ipv6Header(source, requireAddress(ends.destination), PROTOCOLS[protocol], segment.length);
   const frame = new Uint8Array(ETHERNET_OCTETS + header.length + segment.length);
   frame.set(ends.to, 0);
   frame.set(ends.from, 6);
@@ -169,7 +173,7 @@ function segmentChecksum(ends: FrameEnds, protocol: keyof typeof PROTOCOLS, segm
   const view = new DataView(pseudo.buffer);
   view.setUint16(0, PROTOCOLS[protocol]);
   view.setUint16(2, segment.length);
-  return checksum([octetsOf(ends.source), octetsOf(ends.destination), pseudo, segment]);
+  return checksum([requireAddress(ends.source), requireAddress(ends.destination), pseudo, segment]);
 }
 
 /** RFC 1071. @param parts of which only the last may have an odd length */
@@ -181,7 +185,7 @@ function checksum(parts: readonly Uint8Array[]): number {
   return ~sum & 0xffff;
 }
 
-function octetsOf(address: string): Uint8Array {
+function requireAddress(address: string): Uint8Array {
   const octets = parseAddress(address);
   if (octets === undefined) throw new AddressError(address);
   return octets;

@@ -53,7 +53,11 @@ export class RulesWatcher {
   start(): void {
     if (this.#shell !== undefined) return;
     // In a group of its own: a signal to ours must not end it.
-    const shell = startProgram('/bin/sh', ['-c', CHOOSE_SHELL, scriptOf(this.#options)], this.#options.clock);
+    const shell = startProgram(
+      '/bin/sh',
+      ['-c', CHOOSE_SHELL, makeScript(this.#options)],
+      this.#options.clock,
+    );
     this.#shell = shell;
     shell.once('exit', () => this.#forget(shell));
     shell.on('error', () => this.#forget(shell));
@@ -102,7 +106,7 @@ $0"
 done
 exec /bin/sh -c "$0"`;
 
-function scriptOf(options: RulesWatcherOptions): string {
+function makeScript(options: RulesWatcherOptions): string {
   const { removal, endpoint, server = process.pid, maxSilence = MAX_SILENCE, pause = 1 } = options;
   const [sockets, place] = endpoint === undefined ? ['/dev/null', ''] : socketsAt(endpoint);
   return `trap '' INT TERM HUP

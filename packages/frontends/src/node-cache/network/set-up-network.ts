@@ -11,16 +11,16 @@ import { IptablesFilter } from './iptables-filter.ts';
 import { IptablesLeftovers } from './iptables-leftovers.ts';
 import {
   chooseIptables,
-  familyOf,
   findInstalled,
   type IptablesPrograms,
   type IpVersion,
+  toIpVersion,
 } from './iptables-programs.ts';
 import { isAnsweredAt, isServedAt } from './local-probe.ts';
 import { NftFilter } from './nft-filter.ts';
 import { NodeInterface } from './node-interface.ts';
 import { NodeNetwork, type SetupError } from './node-network.ts';
-import { type LocalEndpoints, packetRulesOf } from './packet-rules.ts';
+import { type LocalEndpoints, listPacketRules } from './packet-rules.ts';
 import { PathProbe } from './path-probe.ts';
 
 export interface NetworkOptions {
@@ -35,7 +35,7 @@ export async function createNodeNetwork({ plan, onError, clock, log }: NetworkOp
   const run = createRunProgram(clock);
   const endpoints = { addresses, dnsPort, healthPort };
   const [address = ''] = addressesOfOurs(addresses);
-  const families = [...new Set(addresses.map(familyOf))];
+  const families = [...new Set(addresses.map(toIpVersion))];
   const installed =
     plan.rules === 'none'
       ? []
@@ -48,7 +48,7 @@ export async function createNodeNetwork({ plan, onError, clock, log }: NetworkOp
       : undefined;
   const setting = { endpoints, families, installed, run, findBlocked, onError, clock, log } as const;
   const chosen = await chooseFilter(plan.rules, setting);
-  const leftovers = new IptablesLeftovers(installed, packetRulesOf(endpoints), run);
+  const leftovers = new IptablesLeftovers(installed, listPacketRules(endpoints), run);
   return new NodeNetwork({
     networkInterface:
       interfaceName === undefined ? undefined : new NodeInterface(interfaceName, addresses, run, log),
@@ -104,7 +104,7 @@ interface ChosenFilter {
 async function chooseFilter(choice: RulesChoice, setting: FilterDependencies): Promise<ChosenFilter> {
   const { endpoints, families, installed, run, onError, clock, log } = setting;
   if (choice === 'none') return { filter: undefined, filterFault: undefined, isOfNftables: false };
-  const options = { ...setting, rules: packetRulesOf(endpoints) };
+  const options = { ...setting, rules: listPacketRules(endpoints) };
   const accepts = choice === 'auto';
   // Rules of iptables have their ACCEPT rules in the same variant: before them, nothing can be known.
   const unknown = async () => undefined;

@@ -9,7 +9,7 @@ import { basename, dirname } from 'node:path';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { type Environment, readVariable } from '@portolan/kernel/base/environment.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { replaceFile } from '@portolan/kernel/base/replace-file.ts';
 import { ConfigFolder } from '@portolan/kubernetes/config-map/config-folder.ts';
@@ -24,7 +24,7 @@ import {
 } from '../settings/node-cache-config.ts';
 import type { NodeCachePlan } from '../settings/node-cache-plan.ts';
 import { renderCorefile } from '../settings/render-corefile.ts';
-import { addressVariableOf, readServiceAddress } from '../settings/upstream-service.ts';
+import { readServiceAddress, toAddressVariable } from '../settings/upstream-service.ts';
 
 export interface FollowedCorefileOptions {
   readonly plan: NodeCachePlan;
@@ -46,7 +46,7 @@ const PERIOD = 10_000;
 
 export class FollowedCorefile {
   readonly #options: FollowedCorefileOptions;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   readonly #templates: FolderFollower;
   readonly #folder: ConfigFolder | undefined;
   #template: string | undefined;
@@ -60,7 +60,7 @@ export class FollowedCorefile {
   constructor(options: FollowedCorefileOptions) {
     this.#options = options;
     const { plan, defaultConfigFolder = DEFAULT_CONFIG_FOLDER, clock, log } = options;
-    this.#fence = new ItemFence({ source: 'config-map', clock, log });
+    this.#fence = new ItemGuard({ source: 'config-map', clock, log });
     this.#templates = new FolderFollower({
       folder: dirname(plan.template),
       accepts: (name) => name === basename(plan.template),
@@ -89,7 +89,7 @@ export class FollowedCorefile {
   async start(): Promise<void> {
     const { plan, environment, log } = this.#options;
     if (readServiceAddress(plan.upstreamService, environment) === undefined) {
-      const variable = addressVariableOf(plan.upstreamService);
+      const variable = toAddressVariable(plan.upstreamService);
       log.warn(
         `Unable to lookup IP address of Upstream service ${plan.upstreamService}, env $${variable} \`${readVariable(environment, variable) ?? ''}\``,
       );

@@ -10,7 +10,7 @@ function read(text: string) {
     defaultPort: 53,
     environment: {},
     interfaces: new Map(),
-    files: { read: () => '', kindOf: () => 'file', list: () => [] },
+    files: { read: () => '', findKind: () => 'file', list: () => [] },
   });
   if (reading.kind === 'bad') throw new Error(JSON.stringify(reading.problems));
   const [block] = adaptBlocks(reading.blocks);

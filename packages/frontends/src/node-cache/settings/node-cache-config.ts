@@ -49,7 +49,7 @@ function parseText(texts: ConfigTexts, key: string): unknown {
 
 function hostNameProblems(domain: string, servers: readonly string[]): readonly Problem[] {
   return servers
-    .filter((server) => parseAddress(hostOf(server)) === undefined)
+    .filter((server) => parseAddress(parseHost(server)) === undefined)
     .map((value) => ({
       where: `stubDomains: ${domain}`,
       fault: 'not an address',
@@ -59,6 +59,6 @@ function hostNameProblems(domain: string, servers: readonly string[]): readonly 
 }
 
 /** The host of `192.0.2.1:53`, `[2001:db8::1]:53` or a bare address. */
-function hostOf(server: string): string {
+function parseHost(server: string): string {
   return /^\[(.*)\]:\d+$/.exec(server)?.[1] ?? /^([^:]*):\d+$/.exec(server)?.[1] ?? server;
 }

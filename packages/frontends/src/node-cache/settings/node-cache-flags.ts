@@ -4,7 +4,7 @@
 import { parseAddress } from '@portolan/dns/address.ts';
 import { parseDuration } from '@portolan/kernel/base/duration.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
-import { type Flag, kindsOf } from '@portolan/server/settings/flags/flag.ts';
+import { type Flag, toFlagKinds } from '@portolan/server/settings/flags/flag.ts';
 import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import { type GivenFlags, readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
 import { readLogLevel } from '@portolan/server/settings/flags/klog-flags.ts';
@@ -152,7 +152,11 @@ export const NODE_CACHE_FLAGS = [
 
 type NodeCacheFlagReader = FlagReader<typeof NODE_CACHE_FLAGS>;
 
-const SYNTAX = { kinds: kindsOf(NODE_CACHE_FLAGS), dashes: '-', remedy: 'See portolan node-cache --help.' };
+const SYNTAX = {
+  kinds: toFlagKinds(NODE_CACHE_FLAGS),
+  dashes: '-',
+  remedy: 'See portolan node-cache --help.',
+};
 
 /** @param words the arguments after the command */
 export function readNodeCacheFlags(words: readonly string[]): NodeCacheReading {

@@ -5,12 +5,12 @@ import { formatAddress, parseAddress, unmapAddress } from '@portolan/dns/address
 import { type Environment, readVariable } from '@portolan/kernel/base/environment.ts';
 
 /** The variable for a Service's address: `KUBE_DNS_UPSTREAM_SERVICE_HOST` for `kube-dns-upstream`. */
-export function addressVariableOf(service: string): string {
+export function toAddressVariable(service: string): string {
   return `${service.toUpperCase().replaceAll('-', '_')}_SERVICE_HOST`;
 }
 
 /** @returns the address in its shortest form; undefined if the variable holds no address */
 export function readServiceAddress(service: string, environment: Environment): string | undefined {
-  const address = parseAddress(readVariable(environment, addressVariableOf(service)) ?? '');
+  const address = parseAddress(readVariable(environment, toAddressVariable(service)) ?? '');
   return address && formatAddress(unmapAddress(address));
 }

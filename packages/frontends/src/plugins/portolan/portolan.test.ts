@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { readCorefile } from '../../coredns/settings/read-corefile.ts';
 import type { CorefilePluginName, CorefileUse } from '../registry.ts';
 
-const files: CorefileFiles = { read: () => '', kindOf: () => undefined, list: () => [] };
+const files: CorefileFiles = { read: () => '', findKind: () => undefined, list: () => [] };
 
 function read(text: string, restored: RestoredDeviations = NOTHING_RESTORED) {
   return readCorefile(text, {
@@ -20,17 +20,17 @@ function read(text: string, restored: RestoredDeviations = NOTHING_RESTORED) {
 
 const BLOCK = 'kubernetes cluster.local\n cache\n forward . 192.0.2.1\n';
 
-function usesOf(lines: string, others = BLOCK): readonly CorefileUse[] {
+function readUses(lines: string, others = BLOCK): readonly CorefileUse[] {
   const reading = read(`. {\n portolan {\n${lines}\n }\n ${others}}\n`);
   if (reading.kind === 'bad') throw new Error(reading.problems.map(({ message }) => message).join('\n'));
   return reading.blocks.flatMap(({ plugins }) => plugins);
 }
 
-function optionsOf(name: CorefilePluginName, lines: string): unknown {
-  return usesOf(lines).find((use) => use.name === name)?.options;
+function readOptions(name: CorefilePluginName, lines: string): unknown {
+  return readUses(lines).find((use) => use.name === name)?.options;
 }
 
-function problemsOf(text: string, restored = NOTHING_RESTORED): readonly string[] {
+function readProblems(text: string, restored = NOTHING_RESTORED): readonly string[] {
   const reading = read(text, restored);
   return reading.kind === 'good'
     ? []
@@ -116,7 +116,7 @@ describe('a feature of portolan', () => {
       },
     ],
   ] as const)('%j reaches %s', (lines, name, options) => {
-    expect(optionsOf(name, lines)).toMatchObject(options);
+    expect(readOptions(name, lines)).toMatchObject(options);
   });
 
   it.each([
@@ -130,8 +130,8 @@ describe('a feature of portolan', () => {
   });
 
   it('leaves the options of other plugins as they are', () => {
-    const { length } = usesOf('hedge on');
-    const without = usesOf('rate queries 5').filter(({ name }) => name !== 'portolan');
+    const { length } = readUses('hedge on');
+    const without = readUses('rate queries 5').filter(({ name }) => name !== 'portolan');
     expect(without).toHaveLength(length - 1);
     const reading = read(`. {\n ${BLOCK}}\n`);
     if (reading.kind === 'bad') throw new Error('a good Corefile');
@@ -168,7 +168,7 @@ describe('a feature of portolan', () => {
     ['portolan {\n hedge maybe\n }', "Corefile:3 - Error during parsing: not on or off: 'maybe'"],
     ['portolan {\n stale -1s\n }', "Corefile:3 - Error during parsing: negative duration '-1s'"],
   ])('is refused with its line: %j', (directive, message) => {
-    expect(problemsOf(`. {\n ${directive}\n cache\n forward . 192.0.2.1\n}\n`)[0]).toBe(
+    expect(readProblems(`. {\n ${directive}\n cache\n forward . 192.0.2.1\n}\n`)[0]).toBe(
       `${/Corefile:(\d+)/.exec(message)?.[1]}: plugin/portolan: ${message}`,
     );
   });
@@ -193,29 +193,29 @@ describe('a feature of portolan', () => {
       'admission: forward has max_concurrent already',
     ],
   ])('needs its plugin: %j beside %j', (lines, others, message) => {
-    expect(problemsOf(`. {\n portolan {\n ${lines}\n }\n ${others}\n}\n`)).toEqual([
+    expect(readProblems(`. {\n portolan {\n ${lines}\n }\n ${others}\n}\n`)).toEqual([
       `2: plugin/portolan: ${message}`,
     ]);
   });
 
   it('has a file of its own for each server block', () => {
     const block = 'portolan {\n snapshot /a\n }\n kubernetes';
-    expect(problemsOf(`a.test {\n ${block}\n}\nb.test {\n ${block}\n}\n`)).toEqual([
+    expect(readProblems(`a.test {\n ${block}\n}\nb.test {\n ${block}\n}\n`)).toEqual([
       '8: plugin/portolan: snapshot: another server block has the file: /a',
     ]);
   });
 
   it('has one query log, that of the server', () => {
     const block = 'portolan {\n query_log\n }';
-    expect(problemsOf(`a.test {\n ${block}\n}\nb.test {\n ${block}\n}\n`)).toEqual([
+    expect(readProblems(`a.test {\n ${block}\n}\nb.test {\n ${block}\n}\n`)).toEqual([
       '7: plugin/portolan: query_log: another server block has it',
     ]);
   });
 
   it('is unknown to CoreDNS, so that -compat refuses it with its line', () => {
     const text = `. {\n cache\n portolan {\n stale\n }\n}\n`;
-    expect(problemsOf(text)).toEqual([]);
-    expect(problemsOf(text, new Set(['own-directives']))).toEqual([
+    expect(readProblems(text)).toEqual([]);
+    expect(readProblems(text, new Set(['own-directives']))).toEqual([
       "3: Corefile:3 - Error during parsing: Unknown directive 'portolan'",
     ]);
   });

@@ -9,9 +9,9 @@ import type { WatchStats } from '@portolan/kubernetes/api/list-watch/state.ts';
 import type { ConfigMapObject, ObjectSink } from '@portolan/kubernetes/objects/objects.ts';
 import type { Following, ObjectSource } from '@portolan/server/object-source.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { DynamicPlan } from '../settings/plan.ts';
+import type { DynamicPlan } from '../settings/serve-options.ts';
 import { DynamicConfig } from './dynamic-config.ts';
-import { KeptConfig } from './kept-config.ts';
+import { StoredConfig } from './stored-config.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));
 
@@ -170,11 +170,11 @@ describe('settings of the last run', () => {
     const clock = new ManualClock();
     const log = new RecordingLog();
     const owner = { domain: DOMAIN, source: 'here' };
-    const kept = new KeptConfig({ file: join(folder.path, 'kept'), owner, clock, log });
+    const kept = new StoredConfig({ file: join(folder.path, 'kept'), owner, clock, log });
     for (const text of ['a=a', 'b=b', 'c=c']) kept.keep(new Map([['federations', { kind: 'text', text }]]));
     await kept.stop();
     expect(await kept.read()).toEqual(new Map([['federations', { kind: 'text', text: 'c=c' }]]));
-    const nowhere = new KeptConfig({ file: join(folder.path, 'no/folder'), owner, clock, log });
+    const nowhere = new StoredConfig({ file: join(folder.path, 'no/folder'), owner, clock, log });
     nowhere.keep(new Map());
     await nowhere.stop();
     expect(log.records).toMatchObject([{ level: 'error', message: 'cannot save configuration' }]);

@@ -10,9 +10,9 @@ import { ConfigMapSink } from '@portolan/kubernetes/objects/config-map-sink.ts';
 import type { Following, ObjectSource } from '@portolan/server/object-source.ts';
 import type { ConfigStats } from '@portolan/server/observe/stats.ts';
 import { CONFIG_KEYS, type KubeDnsConfig } from '@portolan/server/settings/config-map/config-map.ts';
-import type { DynamicPlan } from '../settings/plan.ts';
-import { KeptConfig } from './kept-config.ts';
+import type { DynamicPlan } from '../settings/serve-options.ts';
 import { LastGoodConfig } from './last-good-config.ts';
+import { StoredConfig } from './stored-config.ts';
 
 export interface DynamicConfigOptions {
   readonly plan: DynamicPlan;
@@ -28,7 +28,7 @@ export interface DynamicConfigOptions {
 export class DynamicConfig {
   readonly #options: DynamicConfigOptions;
   readonly #config: LastGoodConfig | undefined;
-  readonly #kept: KeptConfig | undefined;
+  readonly #kept: StoredConfig | undefined;
   #folder: ConfigFolder | undefined;
   #following: Following | undefined;
   #isSettled = false;
@@ -38,7 +38,7 @@ export class DynamicConfig {
     this.#options = options;
     const source = describeSource(plan);
     if (source === undefined) return;
-    if (file !== undefined) this.#kept = new KeptConfig({ file, owner: { domain, source }, clock, log });
+    if (file !== undefined) this.#kept = new StoredConfig({ file, owner: { domain, source }, clock, log });
     const kept = this.#kept;
     const keep = kept && ((texts: ConfigTexts) => kept.keep(texts));
     this.#config = new LastGoodConfig({ source, onChange, keep, clock, log });
@@ -61,7 +61,7 @@ export class DynamicConfig {
       const { namespace, name } = plan;
       const sink = new ConfigMapSink(name, (data) => {
         if (data === undefined) log.info('ConfigMap not found: using defaults', { namespace, name });
-        take(textsOf(data ?? new Map()));
+        take(toConfigTexts(data ?? new Map()));
       });
       this.#following = source?.followConfigMap(namespace, name, sink);
       if (this.#following !== undefined) return;
@@ -108,6 +108,6 @@ function describeSource(plan: DynamicPlan): string | undefined {
   }
 }
 
-function textsOf(data: ReadonlyMap<string, string>): ConfigTexts {
+function toConfigTexts(data: ReadonlyMap<string, string>): ConfigTexts {
   return new Map(Array.from(data, ([key, text]) => [key, { kind: 'text', text }] as const));
 }

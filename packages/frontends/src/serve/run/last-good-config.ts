@@ -2,7 +2,7 @@
  * The settings of kube-dns's ConfigMap in force: the latest valid ones. An invalid change is reported and has no effect.
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { ConfigTexts } from '@portolan/kubernetes/config-map/config-texts.ts';
 import type { ConfigStats } from '@portolan/server/observe/stats.ts';
@@ -30,7 +30,7 @@ const MAX_TOLD = 10;
 
 export class LastGoodConfig {
   readonly #options: LastGoodConfigOptions;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   readonly #errors = new Map<ConfigKey, number>(CONFIG_KEYS.map((key) => [key, 0]));
   #read: string | undefined;
   /** What is wrong with the latest settings. */
@@ -41,7 +41,7 @@ export class LastGoodConfig {
   constructor(options: LastGoodConfigOptions) {
     this.#options = options;
     const { clock, log } = options;
-    this.#fence = new ItemFence({ source: 'config-map', clock, log });
+    this.#fence = new ItemGuard({ source: 'config-map', clock, log });
   }
 
   /** Applies the current ConfigMap. Unchanged texts are ignored. */
@@ -103,7 +103,7 @@ export class LastGoodConfig {
     this.#problems = problems.slice(0, MAX_TOLD).map(describeProblem);
     for (const key of CONFIG_KEYS)
       if (problems.some(({ where }) => where === key)) {
-        this.#errors.set(key, this.#countOf(key) + 1);
+        this.#errors.set(key, this.#countErrors(key) + 1);
         this.#fence.count('malformed');
       }
     for (const problem of problems.slice(0, MAX_TOLD))
@@ -115,7 +115,7 @@ export class LastGoodConfig {
       log.error('more problems with the same configuration', { problems: problems.length - MAX_TOLD });
   }
 
-  #countOf(key: ConfigKey): number {
+  #countErrors(key: ConfigKey): number {
     return this.#errors.get(key) ?? 0;
   }
 }

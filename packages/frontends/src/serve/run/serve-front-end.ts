@@ -26,8 +26,8 @@ import type { KubeDnsConfig } from '@portolan/server/settings/config-map/config-
 import { type ResolvFileEvents, ResolvFiles } from '@portolan/sources/resolv/resolv-files.ts';
 import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../../blocks-extra/extra-plugins.ts';
 import { compileServe } from '../settings/compile-serve.ts';
-import type { ServePlan } from '../settings/plan.ts';
 import { NO_SERVERS, type ServeInputs } from '../settings/resolver-settings.ts';
+import type { ServePlan } from '../settings/serve-options.ts';
 import { DynamicConfig } from './dynamic-config.ts';
 
 export interface ServeFrontEndDependencies {

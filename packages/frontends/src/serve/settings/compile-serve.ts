@@ -18,8 +18,8 @@ import {
 import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import type { KubeDnsConfig } from '@portolan/server/settings/config-map/config-map.ts';
 import { makeServeLocalSettings } from './local-settings.ts';
-import type { ServePlan } from './plan.ts';
 import { makeLastOptions, NO_SERVERS, type ServeInputs } from './resolver-settings.ts';
+import type { ServePlan } from './serve-options.ts';
 
 /** Properties of the machine. */
 export interface ServeMachine {
@@ -68,10 +68,10 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
   return writePlainEngine({
     clients,
     plugins: [
-      ...writeFirstPlugins(identityOf(plan), changing.extra, plan.identity.nsid),
+      ...writeFirstPlugins(createIdentity(plan), changing.extra, plan.identity.nsid),
       ...writeClusterPlugins({
         zone: { domain, dialect, pods, ttl, endpointRanges, nodes, ownAddresses: machine.ownAddresses },
-        federations: federationsOf(plan, changing.config),
+        federations: chooseFederations(plan, changing.config),
         local: writeLocalNames(
           makeServeLocalSettings(resolver.hosts, resolver.dnsmasq, ttl, machine.interfaces),
           clients,
@@ -95,7 +95,7 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
 }
 
 /** The federations of the ConfigMap, or of the flags if it has none. */
-function federationsOf({ federations }: ServePlan, config: KubeDnsConfig): readonly Federation[] {
+function chooseFederations({ federations }: ServePlan, config: KubeDnsConfig): readonly Federation[] {
   return config.federations.length > 0 ? config.federations : federations;
 }
 
@@ -106,7 +106,7 @@ function hasServers({ resolver }: ServePlan): boolean {
 }
 
 /** Counts are for the sidecar, which makes metrics of them. */
-function identityOf({ resolver, cluster, sidecar, identity }: ServePlan): Omit<DnsmasqIdentity, 'kind'> {
+function createIdentity({ resolver, cluster, sidecar, identity }: ServePlan): Omit<DnsmasqIdentity, 'kind'> {
   const { cacheEntries, cacheOctets } = resolver;
   const cacheSize = cacheEntries ?? Math.floor(cacheOctets / OCTETS_PER_ANSWER);
   const hasCounts = sidecar !== undefined;

@@ -2,7 +2,7 @@
  * Reads the flags that say where pods, nodes and clients are.
  */
 import { type AddressRange, parseAddressRange } from '@portolan/dns/address-range.ts';
-import { type NodesUse, nodesUseOf } from '@portolan/kubernetes/publish/nodes-use.ts';
+import { makeNodesUse, type NodesUse } from '@portolan/kubernetes/publish/nodes-use.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
 
 export interface ClusterRanges {
@@ -36,7 +36,7 @@ export function readClusterRanges(read: ServeFlagReader, hasNodes: boolean): Clu
   return {
     endpointRanges:
       prefixes.length === 0 ? undefined : prefixes.flatMap((text) => readRange(read, text) ?? []),
-    nodes: nodesUseOf({ prefersZone, ownNode, learnsRanges }),
+    nodes: makeNodesUse({ prefersZone, ownNode, learnsRanges }),
   };
 }
 

@@ -12,7 +12,7 @@ function read(flags: ServeFlags, environment: Environment = {}, command: 'serve'
   return planFromFlags(flags, machine, memorySources(), command);
 }
 
-function planOf(...args: Parameters<typeof read>) {
+function readPlan(...args: Parameters<typeof read>) {
   const checked = read(...args);
   if (checked.kind === 'bad') throw new Error(checked.problems.map(describeProblem).join('\n'));
   return checked.value;
@@ -24,7 +24,7 @@ describe('serve with a ConfigMap', () => {
   it.each<ServeFlags>([{ configMap: 'kube-dns' }, { configDir: '/kube-dns-config' }])(
     'is the whole pod: %j',
     (flags) => {
-      const plan = planOf(flags);
+      const plan = readPlan(flags);
       expect(plan).toMatchObject({
         cluster: { dialect: 'kube-dns' },
         listen: { port: 53 },
@@ -43,7 +43,7 @@ describe('serve with a ConfigMap', () => {
   );
 
   it('does as other flags say', () => {
-    const plan = planOf({
+    const plan = readPlan({
       configMap: 'kube-dns',
       dialect: 'coredns',
       dnsPort: '5353',
@@ -60,7 +60,7 @@ describe('serve with a ConfigMap', () => {
         http: { address: '127.0.0.1', port: 0, waitForPort: true },
       },
     });
-    expect(planOf({ configMap: 'a', prometheusPort: 'none', sidecarPort: 'none' })).toMatchObject({
+    expect(readPlan({ configMap: 'a', prometheusPort: 'none', sidecarPort: 'none' })).toMatchObject({
       skyDnsMetrics: undefined,
       sidecar: undefined,
     });
@@ -72,17 +72,17 @@ describe('serve with a ConfigMap', () => {
     [['0.0.0.0', '::'], '127.0.0.1'],
     [['fd00::1'], 'fd00::1'],
   ])('probes itself where it listens: %j', (dnsBindAddress, host) => {
-    expect(planOf({ configDir: '/x', dnsBindAddress }).sidecar?.dnsmasq.server.host).toBe(host);
+    expect(readPlan({ configDir: '/x', dnsBindAddress }).sidecar?.dnsmasq.server.host).toBe(host);
   });
 
   it('reads the ConfigMap where it is told to', () => {
-    expect(planOf({ configMap: 'dns', configMapNamespace: 'here' }).dynamic).toEqual({
+    expect(readPlan({ configMap: 'dns', configMapNamespace: 'here' }).dynamic).toEqual({
       kind: 'config-map',
       namespace: 'here',
       name: 'dns',
     });
-    expect(planOf({ configMap: 'dns' }).dynamic).toMatchObject({ namespace: 'kube-system' });
-    expect(planOf({ configDir: '/x', configPeriod: '500ms' }).dynamic).toMatchObject({ period: 500 });
+    expect(readPlan({ configMap: 'dns' }).dynamic).toMatchObject({ namespace: 'kube-system' });
+    expect(readPlan({ configDir: '/x', configPeriod: '500ms' }).dynamic).toMatchObject({ period: 500 });
   });
 });
 
@@ -96,17 +96,17 @@ describe('metrics under the names of SkyDNS', () => {
   const all = { address: undefined, port: 10_055, path: '/m', namespace: 'a', subsystem: 'b' };
 
   it('are where the environment says', () => {
-    expect(planOf({}, environment, 'kube-dns').skyDnsMetrics).toEqual(all);
-    expect(planOf({ configMap: 'a' }, environment).skyDnsMetrics).toEqual(all);
-    expect(planOf({ prometheusPort: '9' }, environment, 'kube-dns').skyDnsMetrics).toEqual({
+    expect(readPlan({}, environment, 'kube-dns').skyDnsMetrics).toEqual(all);
+    expect(readPlan({ configMap: 'a' }, environment).skyDnsMetrics).toEqual(all);
+    expect(readPlan({ prometheusPort: '9' }, environment, 'kube-dns').skyDnsMetrics).toEqual({
       ...all,
       port: 9,
     });
   });
 
   it('are nowhere else', () => {
-    expect(planOf({}, environment).skyDnsMetrics).toBeUndefined();
-    expect(planOf({}, { PROMETHEUS_PORT: '' }, 'kube-dns').skyDnsMetrics).toBeUndefined();
+    expect(readPlan({}, environment).skyDnsMetrics).toBeUndefined();
+    expect(readPlan({}, { PROMETHEUS_PORT: '' }, 'kube-dns').skyDnsMetrics).toBeUndefined();
   });
 
   it.each([

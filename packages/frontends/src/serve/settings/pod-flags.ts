@@ -7,8 +7,8 @@ import { podSidecarPlan, type SidecarPlan } from '@portolan/server/settings/side
 import { readFederations } from '@portolan/server/settings/values/federations.ts';
 import { type Place, readPlace } from '@portolan/server/settings/values/place.ts';
 import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
-import type { ClusterPlan, DynamicPlan, ServePlan } from './plan.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
+import type { ClusterPlan, DynamicPlan, ServePlan } from './serve-options.ts';
 
 /**
  * What the server provides: a cluster's zone; the kube-dns container; or all containers of the kube-dns pod.
@@ -16,7 +16,7 @@ import type { ServeFlagReader } from './serve-flags.ts';
 export type Shape = 'server' | 'kube-dns' | 'pod';
 
 /** A server with a ConfigMap provides the whole pod, unless it runs as `kube-dns`. */
-export function shapeOf(read: ServeFlagReader, command: 'serve' | 'kube-dns'): Shape {
+export function readShape(read: ServeFlagReader, command: 'serve' | 'kube-dns'): Shape {
   if (command === 'kube-dns') return 'kube-dns';
   return read.isGiven('config-map') || read.isGiven('config-dir') ? 'pod' : 'server';
 }

@@ -3,9 +3,9 @@ import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { describe, expect, it } from 'vitest';
 import { memorySources } from '../../dnsmasq/settings/testing/memory-sources.ts';
-import type { ResolverPlan } from './plan.ts';
 import { readResolver } from './resolver-flags.ts';
 import { createServeFlagReader, type ServeFlags } from './serve-flags.ts';
+import type { ResolverPlan } from './serve-options.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));
 
@@ -15,13 +15,13 @@ function readFlags(flags: ServeFlags, files: Readonly<Record<string, string>> = 
   return { plan, problems: read.problems.map(describeProblem) };
 }
 
-function planOf(flags: ServeFlags, files?: Readonly<Record<string, string>>): ResolverPlan {
+function readPlan(flags: ServeFlags, files?: Readonly<Record<string, string>>): ResolverPlan {
   const { plan, problems } = readFlags(flags, files);
   expect(problems).toEqual([]);
   return plan;
 }
 
-function rulesOf({ stubDomains }: ResolverPlan): readonly string[] {
+function formatRules({ stubDomains }: ResolverPlan): readonly string[] {
   return stubDomains.map(({ names, target }) => {
     const domains = names.map((match) => (match.kind === 'domain' ? match.name : match.kind)).join();
     const servers =
@@ -34,11 +34,11 @@ function rulesOf({ stubDomains }: ResolverPlan): readonly string[] {
 
 describe('upstream servers', () => {
   it('are those of a resolv.conf unless they are named', () => {
-    expect(planOf({ resolvFile: '/run/resolv.conf' }).upstreams).toEqual({
+    expect(readPlan({ resolvFile: '/run/resolv.conf' }).upstreams).toEqual({
       kind: 'resolv-file',
       path: '/run/resolv.conf',
     });
-    const { upstreams } = planOf({
+    const { upstreams } = readPlan({
       upstream: ['10.0.0.10, tls://1.1.1.1#one.one.one.one', '[fd00::1]:5353'],
     });
     expect(upstreams.kind === 'servers' ? upstreams.servers.map(formatUpstream) : upstreams.kind).toEqual([
@@ -46,7 +46,7 @@ describe('upstream servers', () => {
       'tls://1.1.1.1:853#one.one.one.one',
       '[fd00::1]:5353',
     ]);
-    expect(planOf({ upstream: ['none'] }).upstreams).toEqual({ kind: 'none' });
+    expect(readPlan({ upstream: ['none'] }).upstreams).toEqual({ kind: 'none' });
   });
 
   it.each<[ServeFlags, string]>([
@@ -86,7 +86,7 @@ describe('stub domains', () => {
       'A.example,b.example.=dns.b.example',
       'gone.example=',
     ];
-    expect(rulesOf(planOf({ stubDomain }))).toEqual([
+    expect(formatRules(readPlan({ stubDomain }))).toEqual([
       'corp.example. 10.0.0.1:53,10.0.0.2:5353',
       'a.example.,b.example. dns.b.example:53',
       'gone.example. local-only',
@@ -94,9 +94,9 @@ describe('stub domains', () => {
   });
 
   it('may lie in the zone of the cluster, where Kubernetes makes no names', () => {
-    expect(rulesOf(planOf({ stubDomain: ['corp.cluster.local=10.0.0.1', 'local=10.0.0.2'] }))).toHaveLength(
-      2,
-    );
+    expect(
+      formatRules(readPlan({ stubDomain: ['corp.cluster.local=10.0.0.1', 'local=10.0.0.2'] })),
+    ).toHaveLength(2);
   });
 
   it.each([
@@ -130,7 +130,7 @@ describe("a file of dnsmasq's options", () => {
   const dnsmasqConf = '/etc/portolan.conf';
 
   it('changes what it speaks of, and nothing else', () => {
-    const plan = planOf({ dnsmasqConf }, conf('server=/corp.example/10.0.0.1\nfilter-AAAA\n'));
+    const plan = readPlan({ dnsmasqConf }, conf('server=/corp.example/10.0.0.1\nfilter-AAAA\n'));
     expect(plan).toMatchObject({
       upstreams: { kind: 'resolv-file', path: '/etc/resolv.conf' },
       policy: 'sequential',
@@ -139,12 +139,12 @@ describe("a file of dnsmasq's options", () => {
       dnsmasq: { filters: { types: [28] } },
     });
     expect(plan.dnsmasq?.upstreams.routes).toHaveLength(1);
-    const other = planOf({ dnsmasqConf }, conf('no-resolv\nall-servers\ncache-size=150\n'));
+    const other = readPlan({ dnsmasqConf }, conf('no-resolv\nall-servers\ncache-size=150\n'));
     expect(other).toMatchObject({ upstreams: { kind: 'none' }, policy: 'all', cacheEntries: 150 });
   });
 
   it('gives way to flags', () => {
-    const plan = planOf(
+    const plan = readPlan(
       { dnsmasqConf, upstream: ['10.0.0.2'], upstreamPolicy: 'random' },
       conf('no-resolv\nall-servers\n'),
     );
@@ -152,7 +152,7 @@ describe("a file of dnsmasq's options", () => {
   });
 
   it('says what of it has no effect', () => {
-    const { notes } = planOf({ dnsmasqConf }, conf('port=5353\nlog-queries\nuser=root\n'));
+    const { notes } = readPlan({ dnsmasqConf }, conf('port=5353\nlog-queries\nuser=root\n'));
     expect(notes.map((note) => note.split(' Use ')[0])).toEqual([
       '--dnsmasq-conf: In portolan serve these have no effect: port.',
       '--dnsmasq-conf: In portolan serve these have no effect: keep-in-foreground, user, group, pid-file.',

@@ -14,8 +14,8 @@ import type { ValueReader } from '@portolan/server/settings/values/value-reader.
 import type { DnsmasqPlan } from '../../dnsmasq/settings/dnsmasq-plan.ts';
 import type { ConfigSources } from '../../dnsmasq/settings/sources.ts';
 import { readDnsmasqConf } from './dnsmasq-conf.ts';
-import type { ResolverPlan, UpstreamsChoice } from './plan.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
+import type { ResolverPlan, UpstreamsChoice } from './serve-options.ts';
 
 const DEFAULT_RESOLV_FILE = '/etc/resolv.conf';
 
@@ -55,7 +55,7 @@ function readUpstreams(read: ServeFlagReader, dnsmasq: DnsmasqPlan | undefined):
   }
   if (path !== undefined)
     read.addProblem('--resolv-file', 'has no effect beside --upstream', path, 'Leave one of the two out.');
-  const texts = listOf(read.texts('upstream'));
+  const texts = splitLists(read.texts('upstream'));
   if (texts.includes('none')) {
     if (texts.length > 1)
       read.addProblem('--upstream', 'given together with others', 'none', 'Leave it out, or the others.');
@@ -79,7 +79,7 @@ function readNameservers(read: ServeFlagReader, text: string): readonly Upstream
 }
 
 /** Joins repeated flags and comma-separated values. */
-function listOf(texts: readonly string[]): readonly string[] {
+function splitLists(texts: readonly string[]): readonly string[] {
   return texts.flatMap((text) => text.split(',')).map((text) => text.trim());
 }
 
@@ -101,9 +101,9 @@ function readStubDomain(read: ValueReader, text: string, cluster: NameKey): Forw
     read.addProblem(flag, 'not a domain and its servers', text, 'Give one such as corp.example=10.0.0.10.');
     return undefined;
   }
-  const names = listOf([domains]).flatMap((name) => readStubName(read, name, cluster) ?? []);
+  const names = splitLists([domains]).flatMap((name) => readStubName(read, name, cluster) ?? []);
   if (servers === '') return { names, target: { kind: 'local-only' } };
-  const addresses = listOf([servers]).flatMap((server) => readServer(read, flag, server) ?? []);
+  const addresses = splitLists([servers]).flatMap((server) => readServer(read, flag, server) ?? []);
   return { ...defaultRule(addresses), names };
 }
 

@@ -11,7 +11,7 @@ import { createServeFlagReader, type ServeFlags } from './serve-flags.ts';
 const DOMAIN = toKey(parseName('cluster.local.'));
 const FROM_FILE = [parseUpstream('192.0.2.53')];
 
-function settingsOf(flags: ServeFlags, conf?: string, config = EMPTY_CONFIG) {
+function makeSettings(flags: ServeFlags, conf?: string, config = EMPTY_CONFIG) {
   const files = conf === undefined ? {} : { '/portolan.conf': conf };
   const all = conf === undefined ? flags : { ...flags, dnsmasqConf: '/portolan.conf' };
   const read = createServeFlagReader(all);
@@ -39,21 +39,23 @@ function routes(rules: readonly ForwardRule[]): Readonly<Record<string, string>>
 
 describe('who is asked', () => {
   it('are the servers of the file, unless others are named', () => {
-    expect(routes(settingsOf({}).forward.rules)).toEqual({ '.': '192.0.2.53:53' });
-    expect(routes(settingsOf({ upstream: ['10.0.0.1'] }).forward.rules)).toEqual({ '.': '10.0.0.1:53' });
-    expect(routes(settingsOf({ upstream: ['none'] }).forward.rules)).toEqual({});
+    expect(routes(makeSettings({}).forward.rules)).toEqual({ '.': '192.0.2.53:53' });
+    expect(routes(makeSettings({ upstream: ['10.0.0.1'] }).forward.rules)).toEqual({ '.': '10.0.0.1:53' });
+    expect(routes(makeSettings({ upstream: ['none'] }).forward.rules)).toEqual({});
   });
 
   it('are stub domains before what a file of dnsmasq says, and that with the servers of its own', () => {
     const conf = 'server=/a.test/10.0.0.2\nserver=/b.test/10.0.0.3\nlocal=/c.test/\nserver=10.0.0.4\n';
-    expect(routes(settingsOf({ stubDomain: ['a.test=10.0.0.9'] }, conf).forward.rules)).toEqual({
+    expect(routes(makeSettings({ stubDomain: ['a.test=10.0.0.9'] }, conf).forward.rules)).toEqual({
       'a.test.': '10.0.0.9:53',
       'b.test.': '10.0.0.3:53',
       'c.test.': 'local-only',
       '.': '10.0.0.4:53,192.0.2.53:53',
     });
-    expect(routes(settingsOf({}, `${conf}no-resolv\n`).forward.rules)).toMatchObject({ '.': '10.0.0.4:53' });
-    expect(routes(settingsOf({ upstream: ['10.0.0.1'] }, conf).forward.rules)).toMatchObject({
+    expect(routes(makeSettings({}, `${conf}no-resolv\n`).forward.rules)).toMatchObject({
+      '.': '10.0.0.4:53',
+    });
+    expect(routes(makeSettings({ upstream: ['10.0.0.1'] }, conf).forward.rules)).toMatchObject({
       '.': '10.0.0.1:53',
     });
   });
@@ -63,23 +65,30 @@ describe('who is asked', () => {
     const stub = (name: string) => ({ domain: toKey(parseName(name)), servers: [parseUpstream('10.0.0.6')] });
     const none = { domain: toKey(parseName('none.test.')), servers: [] };
     const config = { ...EMPTY_CONFIG, upstreams, stubDomains: [stub('a.test.'), stub('b.test.'), none] };
-    const rulesOf = (flags: ServeFlags, conf?: string) =>
-      routes(settingsOf(flags, conf, config).forward.rules);
-    expect(rulesOf({})).toEqual({ 'a.test.': '10.0.0.6:53', 'b.test.': '10.0.0.6:53', '.': '10.0.0.5:53' });
-    expect(rulesOf({ stubDomain: ['a.test=10.0.0.9'], nameservers: '10.0.0.1' })).toEqual({
+    const formatRules = (flags: ServeFlags, conf?: string) =>
+      routes(makeSettings(flags, conf, config).forward.rules);
+    expect(formatRules({})).toEqual({
+      'a.test.': '10.0.0.6:53',
+      'b.test.': '10.0.0.6:53',
+      '.': '10.0.0.5:53',
+    });
+    expect(formatRules({ stubDomain: ['a.test=10.0.0.9'], nameservers: '10.0.0.1' })).toEqual({
       'a.test.': '10.0.0.9:53',
       'b.test.': '10.0.0.6:53',
       '.': '10.0.0.1:53',
     });
-    expect(rulesOf({ upstream: ['none'] })).toEqual({ 'a.test.': '10.0.0.6:53', 'b.test.': '10.0.0.6:53' });
-    expect(rulesOf({}, 'server=/c.test/10.0.0.3\n')).toMatchObject({
+    expect(formatRules({ upstream: ['none'] })).toEqual({
+      'a.test.': '10.0.0.6:53',
+      'b.test.': '10.0.0.6:53',
+    });
+    expect(formatRules({}, 'server=/c.test/10.0.0.3\n')).toMatchObject({
       'c.test.': '10.0.0.3:53',
       '.': '10.0.0.5:53',
     });
   });
 
   it('in the order of the policy, with hedging and a look for loops whatever dnsmasq would do', () => {
-    const { forward } = settingsOf({ upstreamPolicy: 'fastest' }, 'all-servers\ndns-forward-max=10\n');
+    const { forward } = makeSettings({ upstreamPolicy: 'fastest' }, 'all-servers\ndns-forward-max=10\n');
     expect(forward).toMatchObject({
       policy: 'fastest',
       hedging: true,
@@ -92,7 +101,7 @@ describe('who is asked', () => {
 
 describe('what is kept', () => {
   it('is what suits a cluster', () => {
-    const { caching, serveStale, refreshesUsed, filteredTypes } = settingsOf({});
+    const { caching, serveStale, refreshesUsed, filteredTypes } = makeSettings({});
     expect(caching).toMatchObject({
       minCacheTtl: 0,
       maxCacheTtl: 86_400,
@@ -105,18 +114,18 @@ describe('what is kept', () => {
 
   it('is what options say', () => {
     const conf = 'min-cache-ttl=10\nmax-cache-ttl=100\nmax-ttl=50\nneg-ttl=60\nno-negcache\n';
-    expect(settingsOf({}, conf).caching).toMatchObject({
+    expect(makeSettings({}, conf).caching).toMatchObject({
       minCacheTtl: 10,
       maxCacheTtl: 100,
       negTtl: 60,
       maxNegativeTtl: 60,
       negativeCaching: false,
     });
-    expect(settingsOf({}, conf).maxTtl).toBe(50);
-    expect(settingsOf({}).maxTtl).toBeUndefined();
-    expect(settingsOf({}, 'use-stale-cache=60\n').serveStale?.duration).toBe(60_000);
-    expect(settingsOf({}, 'use-stale-cache=0\n').serveStale?.duration).toBe(Number.POSITIVE_INFINITY);
-    expect(settingsOf({}, 'no-round-robin\nfilter-A\n')).toMatchObject({
+    expect(makeSettings({}, conf).maxTtl).toBe(50);
+    expect(makeSettings({}).maxTtl).toBeUndefined();
+    expect(makeSettings({}, 'use-stale-cache=60\n').serveStale?.duration).toBe(60_000);
+    expect(makeSettings({}, 'use-stale-cache=0\n').serveStale?.duration).toBe(Number.POSITIVE_INFINITY);
+    expect(makeSettings({}, 'no-round-robin\nfilter-A\n')).toMatchObject({
       filteredTypes: new Set([1]),
     });
   });

@@ -10,14 +10,14 @@ import {
   type ForwardRule,
 } from '@portolan/kernel/forward/forward-plan.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
-import { type OwnRules, RFC_8767 } from '@portolan/plugins/cache/options.ts';
+import { type NativeRules, RFC_8767 } from '@portolan/plugins/cache/options.ts';
 import type { LastOptions } from '@portolan/server/plan/plain-block.ts';
 import { EMPTY_CONFIG, type KubeDnsConfig } from '@portolan/server/settings/config-map/config-map.ts';
 import { stubDomainRules } from '@portolan/server/settings/config-map/stub-domain-rules.ts';
-import { makeCachingRules, maxTtlOf, staleDurationOf } from '../../dnsmasq/settings/caching-rules.ts';
+import { makeCachingRules, toMaxTtl, toStaleDuration } from '../../dnsmasq/settings/caching-rules.ts';
 import type { CachePlan, DnsmasqPlan } from '../../dnsmasq/settings/dnsmasq-plan.ts';
 import { makeForwardPlan } from '../../dnsmasq/settings/forward-plan.ts';
-import type { ResolverPlan } from './plan.ts';
+import type { ResolverPlan } from './serve-options.ts';
 
 /** Servers that can change at run time. */
 export interface ServeInputs {
@@ -36,14 +36,14 @@ export function makeLastOptions(plan: ResolverPlan, changing: ServeInputs): Last
   return { cache: makeCacheRules(plan), forward: makeForward(plan, changing), filteredTypes };
 }
 
-function makeCacheRules({ dnsmasq }: ResolverPlan): OwnRules {
+function makeCacheRules({ dnsmasq }: ResolverPlan): NativeRules {
   const stale = dnsmasq?.cache.stale ?? 'never';
   return {
     kind: 'own',
     caching: dnsmasq === undefined ? SERVE_CACHING : makeCaching(dnsmasq.cache),
-    serveStale: stale === 'never' ? RFC_8767 : { ...RFC_8767, duration: staleDurationOf(stale) },
+    serveStale: stale === 'never' ? RFC_8767 : { ...RFC_8767, duration: toStaleDuration(stale) },
     refreshesUsed: true,
-    maxTtl: dnsmasq && maxTtlOf(dnsmasq.cache),
+    maxTtl: dnsmasq && toMaxTtl(dnsmasq.cache),
   };
 }
 

@@ -7,7 +7,7 @@ import { MAX_READERS } from '@portolan/kernel/table/writer.ts';
 import { LOG_FORMATS } from '@portolan/server/plan/query-log-plan.ts';
 import { IMPLIED_EVENT_FLAGS } from '@portolan/server/settings/events/event-flags.ts';
 import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
-import { type FlagReader, readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import { createFlagReader, type FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import { OWN_DASHBOARD_FLAGS } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
 import {
   CONTROL_FLAGS,
@@ -17,7 +17,7 @@ import {
 import { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
 import { CLIENT_FLAGS, LISTEN } from './client-flags.ts';
 import { IDENTITY_FLAGS } from './identity-flags.ts';
-import { DIALECTS, POD_MODES, POLICIES } from './plan.ts';
+import { DIALECTS, POD_MODES, POLICIES } from './serve-options.ts';
 
 /** The table has `MAX_READERS` slots; the main thread takes one. */
 const MAX_UDP_READERS = MAX_READERS - 1;
@@ -442,5 +442,5 @@ export type ServeFlags = FlagsOf<typeof SERVE_FLAGS>;
 export type ServeFlagReader = FlagReader<typeof SERVE_FLAGS>;
 
 export function createServeFlagReader(flags: ServeFlags): ServeFlagReader {
-  return readerOf(SERVE_FLAGS, flags);
+  return createFlagReader(SERVE_FLAGS, flags);
 }

@@ -1,8 +1,8 @@
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import { describe, expect, it } from 'vitest';
 import { memorySources } from '../../dnsmasq/settings/testing/memory-sources.ts';
-import type { ServePlan } from './plan.ts';
 import type { ServeFlags } from './serve-flags.ts';
+import type { ServePlan } from './serve-options.ts';
 import { planFromFlags } from './serve-plan.ts';
 
 const NO_CLIENT_RULES = {
@@ -15,20 +15,20 @@ const NO_CLIENT_RULES = {
 
 const machine = { cores: 2, terminal: false, environment: {} };
 
-function planOf(flags: ServeFlags, on = machine): ServePlan {
+function readPlan(flags: ServeFlags, on = machine): ServePlan {
   const checked = planFromFlags(flags, on, memorySources());
   if (checked.kind === 'bad') throw new Error(checked.problems.map(describeProblem).join('\n'));
   return checked.value;
 }
 
-function problemsOf(flags: ServeFlags): readonly string[] {
+function readProblems(flags: ServeFlags): readonly string[] {
   const checked = planFromFlags(flags, machine, memorySources());
   return checked.kind === 'bad' ? checked.problems.map(describeProblem) : [];
 }
 
 describe('the defaults', () => {
   it('are those that every installer of a cluster DNS sets', () => {
-    expect(planOf({})).toEqual({
+    expect(readPlan({})).toEqual({
       cluster: {
         domain: 'cluster.local.',
         dialect: 'coredns',
@@ -82,17 +82,17 @@ describe('the defaults', () => {
     [3.5, 3],
     [64, 16],
   ])('give %d cores %d readers', (cores, readers) => {
-    expect(planOf({}, { cores, terminal: false, environment: {} }).listen.udpReaders).toBe(readers);
+    expect(readPlan({}, { cores, terminal: false, environment: {} }).listen.udpReaders).toBe(readers);
   });
 
   it('write text where a person reads', () => {
-    expect(planOf({}, { cores: 1, terminal: true, environment: {} }).log.format).toBe('text');
+    expect(readPlan({}, { cores: 1, terminal: true, environment: {} }).log.format).toBe('text');
   });
 });
 
 describe('values', () => {
   it('may be given in any usual form', () => {
-    const plan = planOf({
+    const plan = readPlan({
       domain: 'Example.ORG',
       dnsBindAddress: ['127.0.0.1,[::1]', '127.0.0.1'],
       healthzPort: '[::1]:9',
@@ -102,7 +102,7 @@ describe('values', () => {
     expect(plan.cluster.domain).toBe('example.org.');
     expect(plan.listen.addresses).toEqual(['127.0.0.1', '::1']);
     expect(plan.health).toEqual({ address: '::1', port: 9, cache: false });
-    const clients = planOf({
+    const clients = readPlan({
       accessControl: ['0.0.0.0/0=refuse, 10.0.0.0/8=allow', '2001:db8::1=drop'],
       queryRateLimit: '100',
       rateLimitPrefix: '24,56',
@@ -195,11 +195,11 @@ describe('values', () => {
       '--context: has no effect beside --manifests: "c". Leave one out: objects come from one place.',
     ],
   ])('that are wrong are refused with a remedy: %j', (flags, problem) => {
-    expect(problemsOf(flags)).toEqual([problem]);
+    expect(readProblems(flags)).toEqual([problem]);
   });
 
   it('that are wrong are all reported together', () => {
-    expect(problemsOf({ ttl: 'x', pods: 'y', logLevel: 'z', healthzPort: '99999' })).toHaveLength(4);
+    expect(readProblems({ ttl: 'x', pods: 'y', logLevel: 'z', healthzPort: '99999' })).toHaveLength(4);
   });
 });
 
@@ -207,9 +207,9 @@ describe('the query log', () => {
   const settings = { format: 'json', sample: 1, zones: [], rcodes: [], clients: [] };
 
   it('is off unless it is asked for, and its format is that of the log', () => {
-    expect(planOf({}).queryLog).toBeUndefined();
-    expect(planOf({ queryLog: '-', logFormat: 'json' }).queryLog).toEqual({ file: undefined, settings });
-    expect(planOf({ queryLog: '/q', queryLogFormat: 'json' }).queryLog).toEqual({ file: '/q', settings });
+    expect(readPlan({}).queryLog).toBeUndefined();
+    expect(readPlan({ queryLog: '-', logFormat: 'json' }).queryLog).toEqual({ file: undefined, settings });
+    expect(readPlan({ queryLog: '/q', queryLogFormat: 'json' }).queryLog).toEqual({ file: '/q', settings });
   });
 
   it('selects by zone, response code and client', () => {
@@ -221,7 +221,7 @@ describe('the query log', () => {
       queryLogRcode: ['nxdomain', 'SERVFAIL'],
       queryLogClient: ['10.0.0.0/8', '2001:db8::1'],
     };
-    expect(planOf(flags).queryLog?.settings).toEqual({
+    expect(readPlan(flags).queryLog?.settings).toEqual({
       format: 'json',
       sample: 10,
       zones: ['shop.test.', 'b.test.'],
@@ -240,7 +240,7 @@ describe('the query log', () => {
       queryLogClient: ['10.0.0.0/33', 'x', '::/129'],
       queryLogZone: ['.'],
     };
-    const places = problemsOf(flags).map((problem) => /--\S+/.exec(problem)?.[0]);
+    const places = readProblems(flags).map((problem) => /--\S+/.exec(problem)?.[0]);
     expect(places).toEqual([
       '--query-log-zone:',
       '--query-log-rcode:',
@@ -253,16 +253,16 @@ describe('the query log', () => {
 
 describe('the identity', () => {
   it('is the name of the host or a text', () => {
-    const { identity } = planOf({ nsid: 'edge 7', hideVersion: true, hideIdentity: true });
+    const { identity } = readPlan({ nsid: 'edge 7', hideVersion: true, hideIdentity: true });
     expect(identity).toEqual({ hidesVersion: true, hidesHost: true, nsid: { data: 'edge 7' } });
-    expect(planOf({ nsid: 'hostname' }).identity.nsid).toEqual({ data: undefined });
+    expect(readPlan({ nsid: 'hostname' }).identity.nsid).toEqual({ data: undefined });
   });
 
   it('is not both told and hidden, nor longer than fits', () => {
-    expect(problemsOf({ nsid: 'hostname', hideIdentity: true })).toEqual([
+    expect(readProblems({ nsid: 'hostname', hideIdentity: true })).toEqual([
       '--nsid: names the host, which --hide-identity hides. Give it a text.',
     ]);
-    expect(problemsOf({ nsid: 'é'.repeat(65) })).toEqual([
+    expect(readProblems({ nsid: 'é'.repeat(65) })).toEqual([
       expect.stringMatching(/^--nsid: too long: .*128 octets/),
     ]);
   });

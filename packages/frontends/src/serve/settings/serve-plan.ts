@@ -15,18 +15,18 @@ import type { ConfigSources } from '../../dnsmasq/settings/sources.ts';
 import { readClientRules } from './client-rules.ts';
 import { readClusterRanges } from './endpoint-ranges.ts';
 import { HOST_NAME } from './identity-flags.ts';
-import type { IdentityPlan, LogPlan, ServePlan } from './plan.ts';
 import {
   defaultDialect,
   readDynamic,
   readFederationsFlag,
+  readShape,
   readSidecar,
   readSkyDnsMetrics,
-  shapeOf,
 } from './pod-flags.ts';
 import { readAutoscale } from './read-autoscale.ts';
 import { readResolver } from './resolver-flags.ts';
 import { createServeFlagReader, type ServeFlagReader, type ServeFlags } from './serve-flags.ts';
+import type { IdentityPlan, LogPlan, ServePlan } from './serve-options.ts';
 
 const NO_API_SERVER = { fault: 'there is no API server to write to', remedy: 'Leave it out.' };
 
@@ -58,7 +58,7 @@ export function planFromFlags(
   command: 'serve' | 'kube-dns' = 'serve',
 ): Checked<ServePlan> {
   const read = createServeFlagReader(flags);
-  const shape = shapeOf(read, command);
+  const shape = readShape(read, command);
   const domain = read.zone('--domain', read.text('domain'), 'cluster.local.');
   const listen = readListen(read, machine);
   const objects = readObjects(read);

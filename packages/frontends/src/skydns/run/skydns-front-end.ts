@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EtcdSource } from '@portolan/etcd/source/etcd-source.ts';
 import { pathOfName } from '@portolan/etcd/source/names/services.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import {
   type FrontEnd,
@@ -21,7 +21,7 @@ import { ResolvFiles } from '@portolan/sources/resolv/resolv-files.ts';
 import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../../blocks-extra/extra-plugins.ts';
 import { compileSkyDns, type SkyDnsInputs } from '../settings/compile-skydns.ts';
 import { applyConfig, type SkyDnsSettings } from '../settings/skydns-settings.ts';
-import { readStubZones, stubZonesOf } from './stub-zones.ts';
+import { readStubZones, toStubParent } from './stub-zones.ts';
 
 export interface SkyDnsFrontEndDependencies {
   readonly udpReaders: number;
@@ -46,7 +46,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
   readonly #flags: SkyDnsSettings;
   readonly #dependencies: SkyDnsFrontEndDependencies;
   readonly #resolvFiles: ResolvFiles;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   readonly #startedAt: number;
   readonly #extra: ExtraPlugins;
   #settings: SkyDnsSettings;
@@ -65,7 +65,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
     this.#dependencies = dependencies;
     this.#extra = dependencies.extra ?? NO_EXTRA_PLUGINS;
     this.#startedAt = Math.floor(clock.now() / 1000);
-    this.#fence = new ItemFence({ source: 'etcd', clock, log });
+    this.#fence = new ItemGuard({ source: 'etcd', clock, log });
     this.#resolvFiles = new ResolvFiles({
       paths: [RESOLV_CONF],
       follows: true,
@@ -92,7 +92,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
     source.onChange(CONFIG_KEY, () => this.#readConfig(source));
     if (!this.#settings.followsStubZones) return;
     const { domain } = this.#settings;
-    source.onChange(pathOfName(stubZonesOf(domain)), () => {
+    source.onChange(pathOfName(toStubParent(domain)), () => {
       this.#change({ stubZones: readStubZones(source.names, domain, this.#fence) });
     });
   }

@@ -5,19 +5,19 @@ import { formatAddress } from '@portolan/dns/address.ts';
 import { countLabels, joinName, splitLabels, toKey } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { nameOfPath, type Service, type ServiceNames } from '@portolan/etcd/source/names/services.ts';
-import { ItemFault, type ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemFault, type ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import { parseUpstream, type UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { StubZone } from '../settings/compile-skydns.ts';
 
 const DNS_PORT = 53;
 
 /** The parent name of all stub zones. */
-export function stubZonesOf(domain: NameKey): NameKey {
+export function toStubParent(domain: NameKey): NameKey {
   return toKey(joinName('stub', joinName('dns', domain)));
 }
 
-export function readStubZones(names: ServiceNames, domain: NameKey, fence: ItemFence): readonly StubZone[] {
-  const top = stubZonesOf(domain);
+export function readStubZones(names: ServiceNames, domain: NameKey, fence: ItemGuard): readonly StubZone[] {
+  const top = toStubParent(domain);
   const found = names.find(top, 'all');
   const zones = new Map<NameKey, UpstreamAddress[]>();
   for (const service of found.kind === 'found' ? found.services : [])

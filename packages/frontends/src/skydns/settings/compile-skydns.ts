@@ -133,7 +133,7 @@ function compileForward(settings: SkyDnsSettings, { systemServers, stubZones }: 
 
 function compileZones(settings: SkyDnsSettings, { stubZones }: SkyDnsInputs, now: number): SkyDnsEtcdOptions {
   const { version, prefix, snapshot, domain, ttl, priority, local } = settings;
-  const soaOf = (apex: NameKey) => makeZone(apex, settings, now);
+  const makeZoneAt = (apex: NameKey) => makeZone(apex, settings, now);
   return {
     kind: 'skydns',
     source: {
@@ -145,8 +145,8 @@ function compileZones(settings: SkyDnsSettings, { stubZones }: SkyDnsInputs, now
       rules: makeSkyDnsRules({ ttl, priority }),
       zones: [
         // Version 2 does not list all keys, so missing names must be queried.
-        { zone: soaOf(domain), missing: version === 2 ? 'ask' : 'deny', any: 'refused' },
-        ...REVERSE_ZONES.map((apex) => ({ zone: soaOf(apex), missing: 'next', any: 'ask' }) as const),
+        { zone: makeZoneAt(domain), missing: version === 2 ? 'ask' : 'deny', any: 'refused' },
+        ...REVERSE_ZONES.map((apex) => ({ zone: makeZoneAt(apex), missing: 'next', any: 'ask' }) as const),
       ],
     },
     fallthrough: REVERSE_ZONES,

@@ -2,7 +2,7 @@
  * The command line and the environment of SkyDNS.
  */
 import { type Environment, readVariable } from '@portolan/kernel/base/environment.ts';
-import { type Flag, kindsOf } from '@portolan/server/settings/flags/flag.ts';
+import { type Flag, toFlagKinds } from '@portolan/server/settings/flags/flag.ts';
 import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import { parseGoBoolean, readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
 import { OWN_DASHBOARD_FLAGS } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
@@ -198,7 +198,7 @@ const REMEDY = "See 'portolan skydns --help' for those there are.";
 /** @param words the arguments after the command */
 export function readSkyDnsFlags(words: readonly string[], environment: Environment): SkyDnsFlagsReading {
   const problems: Problem[] = [];
-  const manners = { kinds: kindsOf(SKYDNS_FLAGS), dashes: '-', remedy: REMEDY };
+  const manners = { kinds: toFlagKinds(SKYDNS_FLAGS), dashes: '-', remedy: REMEDY };
   const given = readGoFlags(words, manners, new ValueReader(problems));
   if (given === 'help') return { kind: 'help' };
   if (given.switch('version') === true) return { kind: 'version' };

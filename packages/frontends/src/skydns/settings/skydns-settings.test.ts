@@ -5,14 +5,14 @@ import { expect, it } from 'vitest';
 import { readSkyDnsFlags } from './skydns-flags.ts';
 import { applyConfig, readSettings } from './skydns-settings.ts';
 
-function settingsOf(...flags: readonly string[]) {
+function readFlags(...flags: readonly string[]) {
   const reading = readSkyDnsFlags(flags, {});
   if (reading.kind !== 'flags') throw new Error('no flags');
   return readSettings(reading.read, {});
 }
 
 function apply(config: string) {
-  const settings = settingsOf();
+  const settings = readFlags();
   if (settings.kind === 'bad') throw new Error('bad settings');
   const read = new ValueReader();
   const applied = applyConfig(settings.settings, config, read);
@@ -28,17 +28,17 @@ it.each(PROPERTY_NAMES)('passes over a field %s of the key config, as unknown on
 it('names servers that are none', () => {
   const { problems } = apply('{"nameservers":["127.0.0.1:53","127.0.0.300:53"]}');
   expect(problems).toEqual([expect.stringContaining('not an IP address with a port: "127.0.0.300:53"')]);
-  expect(settingsOf('-nameservers', '127.0.0.300:53')).toMatchObject({
+  expect(readFlags('-nameservers', '127.0.0.300:53')).toMatchObject({
     kind: 'bad',
     problems: [{ where: '-nameservers' }],
   });
 });
 
 it('has the query log of all servers', () => {
-  expect(settingsOf('-query-log=/q', '-query-log-rcode', 'NXDOMAIN')).toMatchObject({
+  expect(readFlags('-query-log=/q', '-query-log-rcode', 'NXDOMAIN')).toMatchObject({
     settings: { queryLog: { file: '/q', settings: { format: 'json', rcodes: [3] } } },
   });
-  expect(settingsOf('-query-log-rcode=none', '-query-log')).toMatchObject({
+  expect(readFlags('-query-log-rcode=none', '-query-log')).toMatchObject({
     problems: [{ where: '-query-log-rcode' }],
   });
 });

@@ -213,13 +213,13 @@ type ReadSetting = (value: unknown, read: Complaints) => Partial<SkyDnsSettings>
 
 /** The fields of the key `config`, by lower-case name. */
 const CONFIG_FIELDS: ReadonlyMap<string, ReadSetting> = new Map<string, ReadSetting>([
-  ['dns_addr', (value, read) => textOf(value, (text) => ({ listen: readListen(read, 'dns_addr', text) }))],
-  ['domain', (value, read) => textOf(value, (text) => ({ domain: readName(read, 'domain', text) }))],
-  ['local', (value, read) => textOf(value, (text) => ({ local: readName(read, 'local', text) }))],
+  ['dns_addr', (value, read) => readText(value, (text) => ({ listen: readListen(read, 'dns_addr', text) }))],
+  ['domain', (value, read) => readText(value, (text) => ({ domain: readName(read, 'domain', text) }))],
+  ['local', (value, read) => readText(value, (text) => ({ local: readName(read, 'local', text) }))],
   [
     'hostmaster',
     (value, read) =>
-      textOf(value, (text) => ({ hostmaster: readName(read, 'hostmaster', text.replaceAll('@', '.')) })),
+      readText(value, (text) => ({ hostmaster: readName(read, 'hostmaster', text.replaceAll('@', '.')) })),
   ],
   [
     'dnssec',
@@ -237,9 +237,9 @@ const CONFIG_FIELDS: ReadonlyMap<string, ReadSetting> = new Map<string, ReadSett
       return typeof value === 'boolean' ? {} : undefined;
     },
   ],
-  ['round_robin', (value) => flagOf(value, (roundRobin) => ({ roundRobin }))],
-  ['ns_rotate', (value) => flagOf(value, (rotatesServers) => ({ rotatesServers }))],
-  ['no_rec', (value) => flagOf(value, (noRecursion) => ({ noRecursion }))],
+  ['round_robin', (value) => parseFlag(value, (roundRobin) => ({ roundRobin }))],
+  ['ns_rotate', (value) => parseFlag(value, (rotatesServers) => ({ rotatesServers }))],
+  ['no_rec', (value) => parseFlag(value, (noRecursion) => ({ noRecursion }))],
   [
     'nameservers',
     (value, read) => {
@@ -249,15 +249,18 @@ const CONFIG_FIELDS: ReadonlyMap<string, ReadSetting> = new Map<string, ReadSett
     },
   ],
   // Go encodes a duration in nanoseconds.
-  ['read_timeout', (value) => numberOf(value, (nanoseconds) => ({ readTimeout: nanoseconds / NANOSECONDS }))],
-  ['priority', (value) => numberOf(value, (priority) => ({ priority }))],
-  ['ttl', (value) => numberOf(value, (ttl) => ({ ttl }))],
-  ['min_ttl', (value) => numberOf(value, (minTtl) => ({ minTtl }))],
-  ['rcache', (value) => numberOf(value, (cacheEntries) => ({ cacheEntries }))],
-  ['rcache_ttl', (value) => numberOf(value, (cacheTtl) => ({ cacheTtl }))],
-  ['scache', (value) => numberOf(value, () => ({}))],
-  ['ndot', (value) => numberOf(value, (ndots) => ({ ndots }))],
-  ['ndots', (value) => numberOf(value, (ndots) => ({ ndots }))],
+  [
+    'read_timeout',
+    (value) => readNumber(value, (nanoseconds) => ({ readTimeout: nanoseconds / NANOSECONDS })),
+  ],
+  ['priority', (value) => readNumber(value, (priority) => ({ priority }))],
+  ['ttl', (value) => readNumber(value, (ttl) => ({ ttl }))],
+  ['min_ttl', (value) => readNumber(value, (minTtl) => ({ minTtl }))],
+  ['rcache', (value) => readNumber(value, (cacheEntries) => ({ cacheEntries }))],
+  ['rcache_ttl', (value) => readNumber(value, (cacheTtl) => ({ cacheTtl }))],
+  ['scache', (value) => readNumber(value, () => ({}))],
+  ['ndot', (value) => readNumber(value, (ndots) => ({ ndots }))],
+  ['ndots', (value) => readNumber(value, (ndots) => ({ ndots }))],
 ]);
 
 /** Applies the key `config` to the settings. @param complaints collects problems */
@@ -292,16 +295,16 @@ export function applyConfig(settings: SkyDnsSettings, json: string, complaints: 
 type SettingsChange = Partial<SkyDnsSettings>;
 
 /** An empty text or 0 keeps the current value. @returns undefined for a value of a wrong type */
-function textOf(value: unknown, change: (text: string) => SettingsChange): SettingsChange | undefined {
+function readText(value: unknown, change: (text: string) => SettingsChange): SettingsChange | undefined {
   if (typeof value !== 'string') return undefined;
   return value === '' ? {} : change(value);
 }
 
-function flagOf(value: unknown, change: (flag: boolean) => SettingsChange): SettingsChange | undefined {
+function parseFlag(value: unknown, change: (flag: boolean) => SettingsChange): SettingsChange | undefined {
   return typeof value === 'boolean' ? change(value) : undefined;
 }
 
-function numberOf(value: unknown, change: (number: number) => SettingsChange): SettingsChange | undefined {
+function readNumber(value: unknown, change: (number: number) => SettingsChange): SettingsChange | undefined {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return undefined;
   return value === 0 ? {} : change(value);
 }

@@ -29,7 +29,7 @@ export class SeriesTable {
 
   /** @throws Error for a label that the family does not have */
   row(labels: Labels): { value: number } {
-    const key = this.#keyOf(labels);
+    const key = this.#toKey(labels);
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     const row = { labels, value: 0 };
@@ -39,7 +39,7 @@ export class SeriesTable {
 
   /** @throws Error for a label that the family does not have */
   remove(labels: Labels): void {
-    this.#rows.delete(this.#keyOf(labels));
+    this.#rows.delete(this.#toKey(labels));
   }
 
   clear(): void {
@@ -50,7 +50,7 @@ export class SeriesTable {
     return Array.from(this.#rows.values(), ({ labels, value }) => [labels, value]);
   }
 
-  #keyOf(labels: Labels): string {
+  #toKey(labels: Labels): string {
     const { name, labels: declared } = this.#terms;
     for (const label in labels)
       if (!declared.includes(label))

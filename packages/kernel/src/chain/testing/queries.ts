@@ -1,7 +1,7 @@
 /**
  * Queries and answers for tests of handlers.
  */
-import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseType } from '@portolan/dns/mnemonics.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import type { Asked } from '@portolan/dns/query.ts';
@@ -27,7 +27,7 @@ export const QUERY_HEADER: Header = {
 };
 
 export function makeQuery(name: string, type = 'A', dnsClass: number = CLASS.IN): Query {
-  const question = { name: parseName(name), type: typeOf(type) ?? 0, class: dnsClass };
+  const question = { name: parseName(name), type: parseType(type) ?? 0, class: dnsClass };
   const asked: Asked = { header: QUERY_HEADER, question, edns: undefined };
   return new Query(question, asked, CLIENT);
 }
@@ -71,6 +71,6 @@ export function told(answer: Answer): readonly string[] {
 }
 
 /** A handler of a test: it may do anything with any question. */
-export function handlerOf(handle: Handler['handle']): Handler {
+export function makeHandler(handle: Handler['handle']): Handler {
   return { name: 'test', role: 'other', questions: ALL_QUESTIONS, answers: 'chain', handle };
 }

@@ -17,13 +17,13 @@ export function acceptQuery(packet: Uint8Array): AcceptedQuery {
     return { kind: 'empty', header: strict.header };
   const message = tryDecodeMessage(packet);
   const question = message?.questions[0];
-  if (message === undefined || question === undefined || !isAccepted(message)) return rejectionOf(strict);
+  if (message === undefined || question === undefined || !isAccepted(message)) return toRejection(strict);
   const { header, edns, answers, authorities } = message;
   return { kind: 'query', header, question, edns, answers, authorities };
 }
 
 /** The response to a malformed NOTIFY is one to a malformed query, as in CoreDNS. */
-function rejectionOf(strict: ParsedQuery): ParsedQuery {
+function toRejection(strict: ParsedQuery): ParsedQuery {
   if (strict.kind !== 'error' || strict.header.opcode !== OPCODE.NOTIFY) return strict;
   return { ...strict, rcode: RCODE.FORMERR, header: { ...strict.header, opcode: OPCODE.QUERY } };
 }

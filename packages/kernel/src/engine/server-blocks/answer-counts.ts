@@ -31,7 +31,7 @@ export function countAnswers(handleQuery: HandleQuery, options: CountingOptions)
     const nameEnd = questionNameEnd(response);
     const type = nameEnd === undefined ? TYPE_OTHER : sixteenBits(response, nameEnd);
     counters.beginBatch();
-    counters.count(type, sixteenBits(response, 2), outcomeOf(response, nameEnd, zone), response.length);
+    counters.count(type, sixteenBits(response, 2), toOutcome(response, nameEnd, zone), response.length);
     counters.endBatch(milliseconds);
   };
   return async (query, client) => {
@@ -53,7 +53,7 @@ function questionNameEnd(response: Uint8Array): number | undefined {
   return position + 1;
 }
 
-function outcomeOf(response: Uint8Array, nameEnd: number | undefined, zone: Uint8Array | undefined): number {
+function toOutcome(response: Uint8Array, nameEnd: number | undefined, zone: Uint8Array | undefined): number {
   if (nameEnd === undefined || zone === undefined) return NO_OUTCOME;
   const { ours, others } = CHAIN_OUTCOME;
   const isAboutUs = sixteenBits(response, nameEnd + TYPE_OCTETS) === CLASS.CH;

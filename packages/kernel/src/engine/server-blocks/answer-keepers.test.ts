@@ -1,11 +1,11 @@
 import { ROOT } from '@portolan/dns/name.ts';
 import { expect, it } from 'vitest';
-import type { AnswerKeeper } from '../../chain/handed-answer.ts';
-import { handlerOf } from '../../chain/testing/queries.ts';
+import type { AnswerKeeper } from '../../chain/handover-answer.ts';
+import { makeHandler } from '../../chain/testing/queries.ts';
 import { findKeepers } from './answer-keepers.ts';
 
 const keeper: AnswerKeeper = { handOver: () => [], adopt: () => {} };
-const handler = handlerOf(() => ({ kind: 'refused' }));
+const handler = makeHandler(() => ({ kind: 'refused' }));
 
 /** The texts of a block with a cache behind another plugin. */
 function findTexts(name: string, options: unknown, answers = true): readonly string[] {

@@ -2,7 +2,7 @@
  * The keepers of cached answers, by texts that another process with the same settings has too.
  */
 import { createHash } from 'node:crypto';
-import type { AnswerKeeper } from '../../chain/handed-answer.ts';
+import type { AnswerKeeper } from '../../chain/handover-answer.ts';
 import type { Plugin } from '../../contract/plugin.ts';
 import type { ServerBlockPlan } from '../../plan/server-blocks-plan.ts';
 
@@ -22,7 +22,7 @@ export function findKeepers(blocks: readonly KeepingBlock[]): ReadonlyMap<string
   const keepers = new Map<string, AnswerKeeper>();
   for (const { plan, server, plugins } of blocks)
     for (const { name, plugin } of plugins) {
-      const digest = plugin.keeper && digestOf(plan, plugins);
+      const digest = plugin.keeper && computeDigest(plan, plugins);
       if (plugin.keeper !== undefined && digest !== undefined)
         keepers.set(`${server} ${plan.zones.join()} ${name} ${digest}`, plugin.keeper);
     }
@@ -30,7 +30,10 @@ export function findKeepers(blocks: readonly KeepingBlock[]): ReadonlyMap<string
 }
 
 /** Undefined: the block has options that JSON cannot represent. */
-function digestOf({ zones, plugins }: ServerBlockPlan, running: KeepingBlock['plugins']): string | undefined {
+function computeDigest(
+  { zones, plugins }: ServerBlockPlan,
+  running: KeepingBlock['plugins'],
+): string | undefined {
   const handling = plugins.filter((_, place) => running[place]?.plugin.handler !== undefined);
   try {
     const text = JSON.stringify([zones, handling.map(({ name, options }) => [name, options])], writeDown);

@@ -5,7 +5,7 @@
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { QueryMetrics } from '../../chain/query-metrics.ts';
-import { type ServerBlocksPlan, viewOf } from '../../plan/server-blocks-plan.ts';
+import { getViewName, type ServerBlocksPlan } from '../../plan/server-blocks-plan.ts';
 import type { DroppedQuery } from './listener-group.ts';
 
 export class BlockCounts {
@@ -19,7 +19,7 @@ export class BlockCounts {
   }
 
   /** From now on, shows only the handlers of the blocks that count. */
-  enabled({ groups, blocks }: ServerBlocksPlan, handlersOf: (block: number) => readonly Handler[]): void {
+  enabled({ groups, blocks }: ServerBlocksPlan, listHandlers: (block: number) => readonly Handler[]): void {
     if (!this.isCounting) return;
     const labels = ['server', 'zone', 'view', 'name'];
     const help = 'A metric that indicates whether a plugin is enabled on per server and zone basis.';
@@ -28,11 +28,11 @@ export class BlockCounts {
     for (const { server, sites } of groups) {
       const shown = new Set<number>();
       for (const { zone, block } of sites) {
-        const handlers = handlersOf(block);
+        const handlers = listHandlers(block);
         // Show a block only once, for its first zone.
         if (shown.has(block) || !handlers.some(countsQueries)) continue;
         shown.add(block);
-        const view = viewOf(blocks[block]);
+        const view = getViewName(blocks[block]);
         for (const { name } of handlers) gauge.set({ server, zone, view, name }, 1);
       }
     }

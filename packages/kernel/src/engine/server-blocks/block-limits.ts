@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { parentOf } from '@portolan/dns/name.ts';
+import { toParent } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { RateLimits } from '@portolan/plugin';
 import { isWithinAny } from '../../chain/match.ts';
@@ -131,7 +131,7 @@ export class BlockLimits {
   }
 
   /** What the listeners of a group apply, by the zone of a query; empty: nothing. @param server its name */
-  zonesOf(server: string): readonly RatedZone[] {
+  listRatedZones(server: string): readonly RatedZone[] {
     const group = this.#groups.find((each) => each.server === server);
     return group === undefined ? [] : findRatedZones(group, this.#blocks);
   }
@@ -171,7 +171,7 @@ function findRatedZones({ server, sites }: GroupPlan, blocks: readonly LimitedBl
 
 /** The longest of the zones that holds a name. */
 function findSite(name: NameKey, zones: ReadonlyMap<NameKey, unknown>): NameKey | undefined {
-  for (let at: NameKey | undefined = name; at !== undefined; at = parentOf(at)) if (zones.has(at)) return at;
+  for (let at: NameKey | undefined = name; at !== undefined; at = toParent(at)) if (zones.has(at)) return at;
   return undefined;
 }
 

@@ -2,7 +2,7 @@
  * The metrics that readers' answers for a block add to, derived from the counts that its handlers declare.
  */
 import { type NameKey, TYPE } from '@portolan/dns/types.ts';
-import { type Handler, type HandlerSearch, type HitCounts, publicationsOf } from '../../chain/handler.ts';
+import { type Handler, type HandlerSearch, type HitCounts, listPublications } from '../../chain/handler.ts';
 import type { HandlerCount } from '../../chain/handler-counts.ts';
 import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
 import type { Query } from '../../chain/query.ts';
@@ -56,16 +56,16 @@ export class BlockOutcomes {
    */
   ofView(of: ZoneOfBlock, readsNodes: boolean, search?: HandlerSearch): ViewOutcomes | undefined {
     const zone = countedZone(of);
-    const cache = cacheOf(of);
-    const entries = this.#entriesOf(of);
+    const cache = findCache(of);
+    const entries = this.#getOrCreateEntries(of);
     if (cache !== undefined) entries.declare(entryMeanings(of, cache));
     // Readers no longer give answers derived under another plan.
     else if (this.#isFirst) entries.clear();
-    const cached = this.#counts.entryOutcomesOf(zone, entries);
+    const cached = this.#counts.claimEntryOutcomes(zone, entries);
     const meanings = readsNodes ? nodeMeanings(of) : [];
     // Without nodes, the value only marks that the view has outcomes.
-    const nodes = meanings.length === 0 ? cached : this.#counts.outcomesOf(zone, 'nodes', meanings);
-    const searched = search && this.#counts.outcomesOf(zone, 'searched', searchMeanings(of, search));
+    const nodes = meanings.length === 0 ? cached : this.#counts.claimOutcomes(zone, 'nodes', meanings);
+    const searched = search && this.#counts.claimOutcomes(zone, 'searched', searchMeanings(of, search));
     if (nodes === undefined || cached === undefined) return undefined;
     return { nodes, cached, ...(searched !== undefined && { searched }) };
   }
@@ -74,8 +74,8 @@ export class BlockOutcomes {
   ofForwarded(of: ZoneOfBlock): number | undefined {
     const place = of.handlers.findIndex(({ role }) => role === 'forwarder');
     const counts = passing(of.handlers.slice(0, Math.max(0, place)));
-    return this.#counts.outcomesOf(countedZone(of), 'forwarded', [
-      { plugin: pluginOf(of, of.handlers[place]?.name ?? ''), counts },
+    return this.#counts.claimOutcomes(countedZone(of), 'forwarded', [
+      { plugin: findCountedPlugin(of, of.handlers[place]?.name ?? ''), counts },
     ]);
   }
 
@@ -86,15 +86,18 @@ export class BlockOutcomes {
   ): number | undefined {
     const { server, view } = site;
     const zone = { ...of, server, zone: site.zone as NameKey, view };
-    return this.#entriesOf(zone).numberOf({ plugin: pluginOf(zone, answersLater), counts });
+    return this.#getOrCreateEntries(zone).assignNumber({
+      plugin: findCountedPlugin(zone, answersLater),
+      counts,
+    });
   }
 
   /** The outcomes of the entries of a block's cache; without a cache, of the derived answers of the zone. */
-  #entriesOf(of: ZoneOfBlock): EntryOutcomes {
-    const cache = cacheOf(of);
+  #getOrCreateEntries(of: ZoneOfBlock): EntryOutcomes {
+    const cache = findCache(of);
     return cache === undefined
-      ? this.#counts.entriesOf(`zone ${of.server} ${of.zone} ${of.view}`, DERIVED)
-      : this.#counts.entriesOf(`cache ${cache.view}`, KEPT);
+      ? this.#counts.getOrCreateEntries(`zone ${of.server} ${of.zone} ${of.view}`, DERIVED)
+      : this.#counts.getOrCreateEntries(`cache ${cache.view}`, KEPT);
   }
 }
 
@@ -110,16 +113,18 @@ function nodeMeanings(of: ZoneOfBlock): readonly OutcomeMeaning[] {
     const before = of.handlers.slice(0, place);
     const own = publisher.publishes?.counts ?? [];
     const meanings = (['success', 'denial'] as const).map((kind) => ({
-      plugin: pluginOf(of, name),
+      plugin: findCountedPlugin(of, name),
       // A cache before the publisher counts a hit for every name in the table.
       counts: [
         ...before.flatMap((handler) =>
-          handler.role === 'cache' ? hitsOf(handler, publisher, of.zone)[kind] : (handler.passing ?? []),
+          handler.role === 'cache'
+            ? findHitCounts(handler, publisher, of.zone)[kind]
+            : (handler.passing ?? []),
         ),
         ...own,
       ],
     }));
-    return publicationsOf([publisher]).flatMap(() => meanings);
+    return listPublications([publisher]).flatMap(() => meanings);
   });
 }
 
@@ -127,11 +132,11 @@ function nodeMeanings(of: ZoneOfBlock): readonly OutcomeMeaning[] {
 function searchMeanings(of: ZoneOfBlock, { found }: HandlerSearch): readonly OutcomeMeaning[] {
   const place = of.handlers.findIndex(({ search }) => search !== undefined);
   const publisher = of.handlers.find(({ role }, index) => role === 'publisher' && index > place);
-  const cache = cacheOf(of);
+  const cache = findCache(of);
   const before = passing(of.handlers.slice(0, place));
   const hits = cache?.hits ?? NO_HITS;
-  const ofPublisher = pluginOf(of, publisher?.name ?? '');
-  const ofCache = pluginOf(of, cache?.name ?? '');
+  const ofPublisher = findCountedPlugin(of, publisher?.name ?? '');
+  const ofCache = findCountedPlugin(of, cache?.name ?? '');
   return Array.from({ length: MAX_SEARCHED }, (_, index) => {
     const denials = Array.from({ length: index + 1 }, () => hits.denial).flat();
     const counts = (last: HitCounts['success']) => [...before, ...denials, ...last];
@@ -145,12 +150,12 @@ function searchMeanings(of: ZoneOfBlock, { found }: HandlerSearch): readonly Out
   }).flat();
 }
 
-function cacheOf({ handlers }: ZoneOfBlock): CacheHandler | undefined {
+function findCache({ handlers }: ZoneOfBlock): CacheHandler | undefined {
   return handlers.find((handler) => handler.role === 'cache');
 }
 
 /** Empty if some of the names are outside the zones of the cache: readers do not know which. */
-function hitsOf(cache: CacheHandler, { questions }: Handler, zone: NameKey): HitCounts {
+function findHitCounts(cache: CacheHandler, { questions }: Handler, zone: NameKey): HitCounts {
   for (const { name } of questions.matches())
     if (!cache.questions.includes(name.kind === 'any' ? zone : name.name, TYPE.A)) return NO_HITS;
   return cache.hits;
@@ -162,7 +167,7 @@ function entryMeanings(of: ZoneOfBlock, cache: CacheHandler): readonly OutcomeMe
   const meanings: OutcomeMeaning[] = [];
   for (const kind of ['success', 'denial'] as const) {
     const counts = [...before, ...cache.hits[kind]];
-    meanings[CACHE_OUTCOMES[kind]] = { plugin: pluginOf(of, cache.name), counts };
+    meanings[CACHE_OUTCOMES[kind]] = { plugin: findCountedPlugin(of, cache.name), counts };
   }
   return meanings;
 }
@@ -172,7 +177,10 @@ function passing(handlers: readonly Handler[]): readonly HandlerCount[] {
 }
 
 /** CoreDNS counts all answers for the handler behind the one that counts queries. */
-function pluginOf({ handlers, rules }: Pick<ZoneOfBlock, 'handlers' | 'rules'>, name: string): string {
+function findCountedPlugin(
+  { handlers, rules }: Pick<ZoneOfBlock, 'handlers' | 'rules'>,
+  name: string,
+): string {
   if (rules.countsByAnsweringPlugin) return name;
   return handlers[handlers.findIndex(({ countsQueries }) => countsQueries) + 1]?.name ?? '';
 }

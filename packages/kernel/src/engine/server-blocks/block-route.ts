@@ -52,7 +52,7 @@ export class BlockRoutes {
 
   /** @returns the number of the route, for views; `NO_ROUTE` if all questions go to the chain */
   open(zone: RoutedZone): number {
-    const forwarding = forwardingOf(zone);
+    const forwarding = findForwarding(zone);
     if (forwarding === undefined) return NO_ROUTE;
     const { link } = forwarding.direct;
     const number = link.open(new BlockRoute(zone, forwarding));
@@ -70,11 +70,11 @@ export class BlockRoutes {
 export function namesNotForwarded(
   zone: Pick<RoutedZone, 'zone' | 'handlers' | 'readsNodes'>,
 ): readonly NameKey[] | undefined {
-  const forwarding = forwardingOf(zone);
-  return forwarding && exceptionsOf(zone, forwarding);
+  const forwarding = findForwarding(zone);
+  return forwarding && listExceptions(zone, forwarding);
 }
 
-function exceptionsOf(
+function listExceptions(
   { handlers, readsNodes }: Pick<RoutedZone, 'handlers' | 'readsNodes'>,
   { direct, kept }: Forwarding,
 ): readonly NameKey[] | undefined {
@@ -82,7 +82,7 @@ function exceptionsOf(
   return before && [...direct.exceptions, ...before, ...(kept?.exceptions ?? [])];
 }
 
-function forwardingOf({ zone, handlers }: Pick<RoutedZone, 'zone' | 'handlers'>): Forwarding | undefined {
+function findForwarding({ zone, handlers }: Pick<RoutedZone, 'zone' | 'handlers'>): Forwarding | undefined {
   const [findKept] = KEPT_REPLIES.findIn(handlers);
   const kept = findKept?.(zone);
   if (findKept !== undefined && kept === undefined) return undefined;
@@ -105,14 +105,14 @@ class BlockRoute implements ForwardedRoute {
   terms(): RouteTerms | undefined {
     const { direct, kept } = this.#forwarding;
     const { handlers, outcomes } = this.#zone;
-    const exceptions = direct.isUsable() ? exceptionsOf(this.#zone, this.#forwarding) : undefined;
+    const exceptions = direct.isUsable() ? listExceptions(this.#zone, this.#forwarding) : undefined;
     if (exceptions === undefined) return undefined;
     return {
       exceptions,
       minLabels: minLabelsForwarded(handlers),
       believesDenials: direct.believesDenials(),
       servesStaleAtOnce: kept?.servesStale === true,
-      form: formOf(handlers, kept),
+      form: createAnswerForm(handlers, kept),
       cacheView: kept?.view,
       outcomes,
     };
@@ -133,7 +133,7 @@ class BlockRoute implements ForwardedRoute {
   }
 }
 
-function formOf(handlers: readonly Handler[], kept: KeptReplies | undefined): AnswerForm {
+function createAnswerForm(handlers: readonly Handler[], kept: KeptReplies | undefined): AnswerForm {
   if (kept?.form.kind === 'own') return kept.form;
   return {
     kind: 'as-sent',

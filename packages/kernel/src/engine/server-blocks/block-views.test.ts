@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { toCoreDnsForm } from '../../chain/response-form.ts';
-import { handlerOf } from '../../chain/testing/queries.ts';
+import { makeHandler } from '../../chain/testing/queries.ts';
 import type { GroupPlan, ResponsePlan } from '../../plan/server-blocks-plan.ts';
 import { TableFullError } from '../../table/arena.ts';
 import { DEFAULT_PUBLICATION, DEFAULT_VIEW, type PublicationId, type ViewId } from '../../table/types.ts';
@@ -32,7 +32,7 @@ const OWN: ResponsePlan = {
 const GROUP: GroupPlan = { server: 'dns://:53', sites: [{ zone: ROOT, block: 0 }] };
 
 const publisher: Handler = {
-  ...handlerOf(() => ({ kind: 'refused' })),
+  ...makeHandler(() => ({ kind: 'refused' })),
   role: 'publisher',
   publication: DEFAULT_PUBLICATION,
 };
@@ -49,7 +49,7 @@ function makeViews(responses: ResponsePlan) {
   const views = new BlockViews({
     table,
     responses,
-    numberOf: () => 0,
+    getListenerGroupNumber: () => 0,
     outcomes: new BlockOutcomes(counts),
     networks: { strangers: 'asked' },
   });

@@ -3,11 +3,16 @@
  * The chain answers all others.
  */
 import { TYPE } from '@portolan/dns/types.ts';
-import { askRulesOf } from '../../chain/ask-rules.ts';
-import { type Handler, type HandlerSearch, publicationsOf, rotateAddresses } from '../../chain/handler.ts';
+import { listAskRules } from '../../chain/ask-rules.ts';
+import { type Handler, type HandlerSearch, listPublications, rotateAddresses } from '../../chain/handler.ts';
 import { CACHE_OUTCOMES, CHAIN_OUTCOME, RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
 import type { RouteOutcomes } from '../../forward/reader-path/reader-policy.ts';
-import { type GroupPlan, type ResponsePlan, type SitePlan, viewOf } from '../../plan/server-blocks-plan.ts';
+import {
+  type GroupPlan,
+  getViewName,
+  type ResponsePlan,
+  type SitePlan,
+} from '../../plan/server-blocks-plan.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
 import type {
   AskRule,
@@ -19,11 +24,11 @@ import type {
 } from '../../table/types.ts';
 import { DEFAULT_VIEW, NO_ROUTE, VIEW_PATHS } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
+import { MAX_PUBLICATIONS } from './answers-from-cache.ts';
 import type { BlockOutcomes, ZoneOfBlock } from './block-outcomes.ts';
 import { BlockRoutes, namesNotForwarded } from './block-route.ts';
 import type { BlockRules } from './block-rules.ts';
-import { type ChosenBlock, type ChosenSite, classesOf, showClasses } from './client-classes.ts';
-import { MAX_PUBLICATIONS } from './kept-answers.ts';
+import { type ChosenBlock, type ChosenSite, createClientClasses, showClasses } from './client-classes.ts';
 import type { ServedNetworks } from './served-networks.ts';
 
 /** A block, as far as its views depend on it. */
@@ -35,7 +40,7 @@ export interface BlockViewsDependencies {
   readonly table: TableWriter;
   readonly responses: ResponsePlan;
   /** The number of a listener group. */
-  readonly numberOf: (server: string) => number;
+  readonly getListenerGroupNumber: (server: string) => number;
   /** The outcomes that readers count, for answers that count by site. */
   readonly outcomes: BlockOutcomes;
   readonly networks: Pick<ServedNetworks, 'strangers'>;
@@ -103,12 +108,13 @@ export class BlockViews {
    * @throws TableFullError; the former views stay, or the default view is the new one
    */
   show(groups: readonly GroupPlan[], blocks: readonly ViewedBlock[]): void {
-    const { table, numberOf, outcomes } = this.#dependencies;
+    const { table, getListenerGroupNumber, outcomes } = this.#dependencies;
     outcomes.begin();
     const made = new MadeViews();
     try {
       const shown: ListenerGroupViews[] = [];
-      for (const group of groups) shown[numberOf(group.server)] = this.#showGroup(group, blocks, made);
+      for (const group of groups)
+        shown[getListenerGroupNumber(group.server)] = this.#showGroup(group, blocks, made);
       table.showViews(isDefaultView(shown) ? undefined : Array.from(shown, (each) => each ?? NO_GROUP));
     } catch (error) {
       this.#abandon(made);
@@ -145,7 +151,7 @@ export class BlockViews {
   }
 
   /** The view with the derived answers of a zone; undefined: they are not stored, or these views are not shown. */
-  derivedViewOf(handlers: readonly Handler[], server: string, zone: string): ViewId | undefined {
+  findDerivedView(handlers: readonly Handler[], server: string, zone: string): ViewId | undefined {
     return this.#derived.get(handlers)?.get(`${server} ${zone}`);
   }
 
@@ -169,7 +175,7 @@ export class BlockViews {
     // The default view follows the block even if all clients have views of their own: it must show nothing that is removed.
     if (responses.counting.by === 'domain')
       for (const site of group.sites) viewFor({ site, first: undefined });
-    return showClasses(classesOf(group, blocks), {
+    return showClasses(createClientClasses(group, blocks), {
       viewFor,
       outside: isLenient ? chain : undefined,
       asksOdd: isLenient,
@@ -185,7 +191,7 @@ export class BlockViews {
   ): ViewId | undefined {
     const { plan, handlers, rules } = block;
     const readsNodes = hasReadNodes(block);
-    const viewed = { server, zone, view: viewOf(plan), handlers, rules, block, readsNodes, first, made };
+    const viewed = { server, zone, view: getViewName(plan), handlers, rules, block, readsNodes, first, made };
     return this.#dependencies.responses.counting.by === 'site'
       ? this.#defineCountedBySite(viewed)
       : this.#defineCountedByDomain(viewed);
@@ -194,8 +200,8 @@ export class BlockViews {
   #defineCountedBySite(viewed: ViewedZone): ViewId | undefined {
     const { table } = this.#dependencies;
     const { server, zone, handlers, readsNodes } = viewed;
-    const cache = readCacheOf(viewed.block);
-    const search = readsNodes ? readSearchOf(handlers) : undefined;
+    const cache = findReaderCache(viewed.block);
+    const search = readsNodes ? findReaderSearch(handlers) : undefined;
     const outcomes = this.#dependencies.outcomes.ofView(viewed, readsNodes, search);
     const derives = mayDerive(handlers) && outcomes !== undefined;
     const route = outcomes === undefined ? NO_ROUTE : this.#openCountedRoute(viewed, outcomes);
@@ -243,9 +249,9 @@ export class BlockViews {
     return {
       publications: [
         ...(first === undefined ? [] : [first]),
-        ...(readsNodes ? publicationsOf(handlers) : []),
+        ...(readsNodes ? listPublications(handlers) : []),
       ],
-      askRules: [...askRulesOf(handlers), ...(isLenient ? [RARE_TYPES] : [])],
+      askRules: [...listAskRules(handlers), ...(isLenient ? [RARE_TYPES] : [])],
       recursionAvailable: form.recursionAvailable === true,
       rotatesAddresses: rotatesAddresses === 'as-handlers-say' ? rotateAddresses(handlers) : rotatesAddresses,
       ...(!isLenient && { otherQuestions: refuseOthers(handlers) }),
@@ -262,7 +268,7 @@ export class BlockViews {
     if (!of.block.rules.readersForward || namesNotForwarded(of) === undefined) return NO_ROUTE;
     const forwarded = this.#dependencies.outcomes.ofForwarded(of);
     if (forwarded === undefined) return NO_ROUTE;
-    return of.made.routes.open({ ...of, outcomes: routeOutcomesOf(forwarded, cached) });
+    return of.made.routes.open({ ...of, outcomes: makeRouteOutcomes(forwarded, cached) });
   }
 }
 
@@ -285,24 +291,24 @@ function isDefaultView(groups: readonly ListenerGroupViews[]): boolean {
 }
 
 /** @param forwarded the first outcome of forwarded questions @param cached that of cached answers */
-function routeOutcomesOf(forwarded: number, cached: number): RouteOutcomes {
+function makeRouteOutcomes(forwarded: number, cached: number): RouteOutcomes {
   const { success, denial } = CACHE_OUTCOMES;
-  const outcomeOf = (kept: number) => cached + kept * VIEW_PATHS;
+  const toOutcome = (kept: number) => cached + kept * VIEW_PATHS;
   return {
     forwarded,
     byPath: true,
     kept: { positive: success, negative: denial },
-    repeated: { positive: outcomeOf(success), negative: outcomeOf(denial) },
+    repeated: { positive: toOutcome(success), negative: toOutcome(denial) },
   };
 }
 
 /** The view with the cached answers that readers give; undefined: none. */
-export function readCacheOf({ handlers }: ViewedBlock): ViewId | undefined {
+export function findReaderCache({ handlers }: ViewedBlock): ViewId | undefined {
   return handlers.find((handler) => handler.role === 'cache')?.view;
 }
 
 /** How readers search for missing names. Only answers of a cache behind the search are those that it finds. */
-function readSearchOf(handlers: readonly Handler[]): HandlerSearch | undefined {
+function findReaderSearch(handlers: readonly Handler[]): HandlerSearch | undefined {
   const place = handlers.findIndex(({ search }) => search !== undefined);
   const cache = handlers.findIndex(({ role }) => role === 'cache');
   return place >= 0 && (cache < 0 || place < cache) ? handlers[place]?.search : undefined;
@@ -317,7 +323,7 @@ export function hasReadNodes({ handlers, rules }: ViewedBlock): boolean {
 
 /** Whether the handlers of a block without `cache` may make answers only from the Corefile and their publications. */
 export function mayDerive(handlers: readonly Handler[]): boolean {
-  if (publicationsOf(handlers).length > MAX_PUBLICATIONS || handlers.some(({ role }) => role === 'cache'))
+  if (listPublications(handlers).length > MAX_PUBLICATIONS || handlers.some(({ role }) => role === 'cache'))
     return false;
   return handlers.some(
     ({ role, questions }) =>

@@ -11,9 +11,9 @@ import type { Handler } from '../../chain/handler.ts';
 import type { BlockChoice, Truth } from '../../contract/block-choice.ts';
 import {
   type GroupPlan,
+  getViewName,
   type ServerBlockPlan,
   type SitePlan,
-  viewOf,
 } from '../../plan/server-blocks-plan.ts';
 import type {
   ClientViews,
@@ -51,7 +51,10 @@ export interface ClientClass {
 const MAX_RANGES = 256;
 
 /** The longest range counts for a client. The class of all other clients is the last. */
-export function classesOf(group: GroupPlan, blocks: readonly ChosenBlock[]): readonly ClientClass[] {
+export function createClientClasses(
+  group: GroupPlan,
+  blocks: readonly ChosenBlock[],
+): readonly ClientClass[] {
   const all = group.sites.flatMap(({ block }) => blocks[block] ?? []);
   const chosen = uniteRanges(all.flatMap(({ choice }) => choice?.ranges ?? []));
   const isTooMany = chosen.length > MAX_RANGES;
@@ -73,10 +76,10 @@ function chooseZones(
   range: AddressRange | undefined,
   isUnjudged: boolean,
 ): ZoneChoice {
-  const truthOf = judgeSites(sites, blocks, isUnjudged ? 'none' : range);
+  const judgeSite = judgeSites(sites, blocks, isUnjudged ? 'none' : range);
   const zones = new Map<NameKey, ChosenSite | 'asked'>();
   for (const site of sites) {
-    const truth = truthOf(site);
+    const truth = judgeSite(site);
     // The first one that may be for the client decides.
     if (truth === false || zones.has(site.zone)) continue;
     const first = range && findLocalised(blocks[site.block], range);
@@ -95,7 +98,7 @@ function judgeSites(
   range: AddressRange | undefined | 'none',
 ): (site: SitePlan) => Truth {
   const choiceAt = ({ block }: SitePlan) => blocks[block]?.choice;
-  const nameAt = ({ zone, block }: SitePlan) => `${zone} ${viewOf(blocks[block]?.plan)}`;
+  const nameAt = ({ zone, block }: SitePlan) => `${zone} ${getViewName(blocks[block]?.plan)}`;
   // Lines about readers' answers are written by the rules of the zone, whatever its view.
   const isLogged = sites.some(({ block }) => blocks[block]?.handlers.some(({ writesLines }) => writesLines));
   const viewed = new Set(sites.filter((site) => choiceAt(site) !== undefined).map(({ zone }) => zone));

@@ -7,22 +7,22 @@ import type { Clock } from '../../base/clock.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
-import { isReadAsStored, isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
+import { isReadAsStored, isResponse, toWholeAnswer } from '../../chain/whole-answer.ts';
 import { toCachedQuestion } from '../../forward/question-key.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { AnswerSources, CachedAnswer, PublicationId, ViewId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
+import { isStorable, MAX_PUBLICATIONS } from './answers-from-cache.ts';
 import type { BlockRules } from './block-rules.ts';
-import { isStorable, MAX_PUBLICATIONS } from './kept-answers.ts';
 
 export interface DerivedAnswersOptions {
-  readonly table: Pick<TableWriter, 'cache' | 'sourcesOf'>;
+  readonly table: Pick<TableWriter, 'cache' | 'readAnswerSources'>;
   /** The current publications of the block. With more than `MAX_PUBLICATIONS`, no answers are stored. */
   readonly publications: () => readonly PublicationId[];
   /** Whether answers carry the RA bit. Default: as they say. */
   readonly recursionAvailable?: boolean;
   /** Where readers look for the answer to a query, and its outcome; undefined: do not store it. */
-  readonly placeOf: (query: Query) => { readonly view: ViewId; readonly outcome: number } | undefined;
+  readonly findPlace: (query: Query) => { readonly view: ViewId; readonly outcome: number } | undefined;
   readonly clock: Clock;
   readonly rules: Pick<BlockRules, 'readersRepeatResized' | 'sendsExtendedErrors'>;
 }
@@ -34,17 +34,17 @@ const MAX_STORED = 10_000;
 
 /** Wraps a chain so that it stores derived answers. */
 export function storeDerivedAnswers(chain: Chain, options: DerivedAnswersOptions): Chain {
-  const { table, publications, placeOf, clock } = options;
+  const { table, publications, findPlace, clock } = options;
   let stored = 0;
   let since = clock.monotonic();
   return async (query) => {
     const ids = publications();
-    const sources = ids.length > MAX_PUBLICATIONS ? undefined : table.sourcesOf(ids);
+    const sources = ids.length > MAX_PUBLICATIONS ? undefined : table.readAnswerSources(ids);
     const answer = await chain(query);
     if (sources === undefined || !isDerived(query, options)) return answer;
     const now = clock.monotonic();
     if (now - since >= LIFETIME * 1000) [stored, since] = [0, now];
-    const place = stored < MAX_STORED ? placeOf(query) : undefined;
+    const place = stored < MAX_STORED ? findPlace(query) : undefined;
     const cached = place && toCached(query, answer, options, { sources, outcome: place.outcome });
     if (place !== undefined && cached !== undefined && table.cache(cached, now, place.view)) stored += 1;
     return answer;
@@ -63,7 +63,7 @@ function toCached(
   found: { readonly sources: AnswerSources; readonly outcome: number },
 ): CachedAnswer | undefined {
   if (answer.kind === 'drop' || !isResponse(answer)) return undefined;
-  const whole = wholeAnswerOf(answer);
+  const whole = toWholeAnswer(answer);
   const { rcode, truncated, edns } = whole;
   // Do not store failures: the next attempt may succeed.
   if (truncated || edns !== undefined || rcode > 15 || rcode === RCODE.SERVFAIL) return undefined;

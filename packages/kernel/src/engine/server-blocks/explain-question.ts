@@ -8,9 +8,15 @@ import type { NameKey, Question } from '@portolan/dns/types.ts';
 import { TYPE } from '@portolan/dns/types.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { isWithinAny } from '../../chain/match.ts';
-import { viewOf } from '../../plan/server-blocks-plan.ts';
+import { getViewName } from '../../plan/server-blocks-plan.ts';
 import { namesNotForwarded } from './block-route.ts';
-import { hasReadNodes, mayDerive, RARE_TYPE_NUMBERS, readCacheOf, type ViewedBlock } from './block-views.ts';
+import {
+  findReaderCache,
+  hasReadNodes,
+  mayDerive,
+  RARE_TYPE_NUMBERS,
+  type ViewedBlock,
+} from './block-views.ts';
 
 export interface ExplainedGroup {
   readonly server: string;
@@ -51,12 +57,12 @@ export function explainQuestion(
   isChosenByReaders: boolean,
 ): ExplainedBlock {
   const key = toKey(name);
-  const plugins = block.handlers.map((handler) => ({ name: handler.name, part: partOf(handler, key, type) }));
+  const plugins = block.handlers.map((handler) => ({ name: handler.name, part: toPart(handler, key, type) }));
   const readers = isChosenByReaders ? [...readerParts(block, zone, key, type)] : [];
-  return { zone, view: viewOf(block.plan), plugins, readers };
+  return { zone, view: getViewName(block.plan), plugins, readers };
 }
 
-function partOf({ role, questions, answers }: Handler, name: NameKey, type: number): ExplainedPlugin['part'] {
+function toPart({ role, questions, answers }: Handler, name: NameKey, type: number): ExplainedPlugin['part'] {
   if (role === 'cache') return 'stores answers';
   if (questions.includes(name, type)) return 'may answer';
   return answers === 'unchanged' ? 'passes on' : 'may change answers';
@@ -66,7 +72,7 @@ function* readerParts(block: ViewedBlock, zone: NameKey, name: NameKey, type: nu
   const { handlers, rules } = block;
   const readsNodes = hasReadNodes(block);
   if (readsNodes && isPublished(handlers, name, type)) yield 'names';
-  if (readCacheOf(block) !== undefined) yield 'cache';
+  if (findReaderCache(block) !== undefined) yield 'cache';
   else if (mayDerive(handlers)) yield 'derived';
   if (!rules.readersForward || (type !== TYPE.A && type !== TYPE.AAAA)) return;
   const others = namesNotForwarded({ zone, handlers, readsNodes });

@@ -7,7 +7,7 @@ import type { WholeAnswer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS, namesWithin, type Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
-import { EMPTY_ANSWER, wholeAnswerOf } from '../../chain/whole-answer.ts';
+import { EMPTY_ANSWER, toWholeAnswer } from '../../chain/whole-answer.ts';
 import { DEBIT } from '../../listen/rate-limiter.ts';
 import { RateChecker } from '../../listen/rate-rules.ts';
 import { encodeSocketAddress } from '../../socket/addresses.ts';
@@ -69,7 +69,7 @@ function limitInChain(handler: Handler, rates: StatedRates, clock: Pick<Clock, '
       if (checker.countRequest(client, 0, clock.monotonic()) !== DEBIT.WITHIN) return DROPPED;
       const answer = await handler.handle(query, next);
       if (transport !== 'udp' || answer.kind === 'drop') return answer;
-      const packet = encodeKind(query, wholeAnswerOf(answer));
+      const packet = encodeKind(query, toWholeAnswer(answer));
       const debit = checker.countResponse(client, 0, packet, 0, clock.monotonic());
       if (debit === DEBIT.SLIPS) return { ...EMPTY_ANSWER, truncated: true };
       return debit === DEBIT.EXCEEDED ? DROPPED : answer;

@@ -6,7 +6,7 @@
  * other.
  */
 import { EXTENDED_ERROR } from '@portolan/dns/extended-error.ts';
-import { parentOf, ROOT } from '@portolan/dns/name.ts';
+import { ROOT, toParent } from '@portolan/dns/name.ts';
 import { type AnswerableQuery, type Asked, parseQuery, type RejectedQuery } from '@portolan/dns/query.ts';
 import { readSignature } from '@portolan/dns/tsig.ts';
 import { CLASS, type Edns, type Header, type NameKey, RCODE } from '@portolan/dns/types.ts';
@@ -209,7 +209,7 @@ export class ListenerGroup {
   #choose(query: Query): Site | undefined {
     const isForParent = query.question.type === TYPE_DS;
     let found: Site | undefined;
-    for (let name: NameKey | undefined = query.key; name !== undefined; name = parentOf(name)) {
+    for (let name: NameKey | undefined = query.key; name !== undefined; name = toParent(name)) {
       if (name === ROOT && found !== undefined) return found;
       const site = this.#sites.get(name)?.find((candidate) => candidate.accepts?.(query) !== false);
       if (site === undefined) continue;

@@ -12,7 +12,7 @@ import {
   alias,
   CLIENT,
   denial,
-  handlerOf,
+  makeHandler,
   QUERY_HEADER,
   SOA,
 } from '../../chain/testing/queries.ts';
@@ -132,11 +132,11 @@ describe('a chain', () => {
   it('asks handlers in order, and refuses in the end', async () => {
     const asked: string[] = [];
     const chain = composeChain([
-      handlerOf((query, next) => {
+      makeHandler((query, next) => {
         asked.push('first');
         return next(query);
       }),
-      handlerOf((query, next) => {
+      makeHandler((query, next) => {
         asked.push('second');
         return query.key === 'a.' ? denial('nodata') : next(query);
       }),

@@ -15,14 +15,14 @@ import type { WholeAnswer } from '../../chain/answer.ts';
 import type { AnswerTtlBounds, Handler } from '../../chain/handler.ts';
 import type { Match, Questions } from '../../chain/match.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
-import { EMPTY_ANSWER, isReadAsStored, wholeAnswerOf } from '../../chain/whole-answer.ts';
+import { EMPTY_ANSWER, isReadAsStored, toWholeAnswer } from '../../chain/whole-answer.ts';
 import { checkAnswer, PluginAnswerError } from '../../contract/checked-answer.ts';
 import { type OwnedService, ownService } from '../../contract/owned-service.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { AnswerBody, PublicationId, ZoneId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { settingsOf } from '../../zone/zone.ts';
+import { toZoneSettings } from '../../zone/zone.ts';
 
 /** They are put without a pause: some 30 ms. */
 const MAX_NAMES = 10_000;
@@ -99,7 +99,7 @@ function zoneSettings(apex: NameKey) {
     minimum: 0,
   } as const;
   const zone = { apex, soa, negativeTtl: 0, authoritativeNxdomain: true };
-  const settings = settingsOf(zone, { known: true, askWildcards: false });
+  const settings = toZoneSettings(zone, { known: true, askWildcards: false });
   return { ...settings, missing: 'ask', cachesOpenTypes: true } as const;
 }
 
@@ -206,7 +206,7 @@ export class PublishedAnswers implements NamePublication {
     if (!Number.isInteger(type) || type < 1 || type > 0xffff)
       throw new PluginAnswerError(`not a type: ${type}`);
     const checked = checkAnswer({ kind: 'records', records, additionals, authoritative });
-    const whole = checked.kind === 'drop' ? EMPTY_ANSWER : wholeAnswerOf(checked);
+    const whole = checked.kind === 'drop' ? EMPTY_ANSWER : toWholeAnswer(checked);
     if (whole.answers.length === 0) throw new PluginAnswerError(`no records for ${name}`);
     return whole;
   }

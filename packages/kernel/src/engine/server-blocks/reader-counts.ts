@@ -75,7 +75,7 @@ export class EntryOutcomes {
     for (const [key, number] of this.#numbers) if (number < meanings.length) this.#numbers.delete(key);
     for (const [number, meaning] of meanings.entries()) {
       this.#meanings[number] = meaning;
-      this.#numbers.set(keyOf(meaning), number);
+      this.#numbers.set(toMeaningKey(meaning), number);
     }
   }
 
@@ -86,8 +86,8 @@ export class EntryOutcomes {
   }
 
   /** The number of a meaning; undefined if no numbers are left. */
-  numberOf(meaning: OutcomeMeaning): number | undefined {
-    const key = keyOf(meaning);
+  assignNumber(meaning: OutcomeMeaning): number | undefined {
+    const key = toMeaningKey(meaning);
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
     const number = this.#meanings.length;
@@ -132,8 +132,8 @@ export class ReaderCounts {
   }
 
   /** The first of the outcomes of a zone, `VIEW_PATHS` for each meaning; undefined if no outcomes are left. */
-  outcomesOf(zone: CountedZone, kind: string, meanings: readonly OutcomeMeaning[]): number | undefined {
-    const range = this.#rangeOf(zone, `${kind} ${meanings.length}`, meanings.length);
+  claimOutcomes(zone: CountedZone, kind: string, meanings: readonly OutcomeMeaning[]): number | undefined {
+    const range = this.#getOrCreateRange(zone, `${kind} ${meanings.length}`, meanings.length);
     if (range === undefined) return undefined;
     range.meanings = meanings;
     this.#claim(range.first, meanings.length * VIEW_PATHS);
@@ -141,8 +141,8 @@ export class ReaderCounts {
   }
 
   /** The first of the outcomes that entries of a cache have in a zone; undefined if no outcomes are left. */
-  entryOutcomesOf(zone: CountedZone, entries: EntryOutcomes): number | undefined {
-    const range = this.#rangeOf(zone, `entries ${entries.room}`, entries.room);
+  claimEntryOutcomes(zone: CountedZone, entries: EntryOutcomes): number | undefined {
+    const range = this.#getOrCreateRange(zone, `entries ${entries.room}`, entries.room);
     if (range === undefined) return undefined;
     range.meanings = entries.meanings;
     entries.addRange(range.first);
@@ -155,13 +155,13 @@ export class ReaderCounts {
    * @param cache its key
    * @param room maximum number of meanings
    */
-  entriesOf(cache: string, room: number): EntryOutcomes {
+  getOrCreateEntries(cache: string, room: number): EntryOutcomes {
     const entries = this.#entries.get(cache) ?? new EntryOutcomes(room, this.#claim);
     this.#entries.set(cache, entries);
     return entries;
   }
 
-  #rangeOf(zone: CountedZone, kind: string, meanings: number): OutcomeRange | undefined {
+  #getOrCreateRange(zone: CountedZone, kind: string, meanings: number): OutcomeRange | undefined {
     const key = `${zone.server} ${zone.zone} ${zone.view} ${kind}`;
     const known = this.#ranges.get(key);
     if (known !== undefined) {
@@ -231,6 +231,6 @@ export class ReaderCounts {
   }
 }
 
-function keyOf({ plugin, counts }: OutcomeMeaning): string {
+function toMeaningKey({ plugin, counts }: OutcomeMeaning): string {
   return [plugin, ...counts.map(({ key }) => key)].join('\n');
 }

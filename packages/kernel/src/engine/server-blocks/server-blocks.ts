@@ -13,9 +13,9 @@ import { describeDefect } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
-import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import type { HandleQuery } from '../../chain/handle-query.ts';
-import { type Chain, composeChain, type Handler, publicationsOf } from '../../chain/handler.ts';
+import { type Chain, composeChain, type Handler, listPublications } from '../../chain/handler.ts';
+import type { AnswerKeeper } from '../../chain/handover-answer.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { Client, Query } from '../../chain/query.ts';
 import type { BlockChoice } from '../../contract/block-choice.ts';
@@ -28,22 +28,22 @@ import type { Connect } from '../../forward/connect.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import type { EnginePlan } from '../../plan/engine-plan.ts';
-import { type GroupPlan, type ServerBlockPlan, viewOf } from '../../plan/server-blocks-plan.ts';
+import { type GroupPlan, getViewName, type ServerBlockPlan } from '../../plan/server-blocks-plan.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { QueryCounts } from '../../table/counter-sums.ts';
 import { DEFAULT_VIEW, type LocalisedPublication, type PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { countAnswers } from './answer-counts.ts';
 import { findKeepers } from './answer-keepers.ts';
+import { storeAnswersFromCache } from './answers-from-cache.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockLimits, type StatedRates } from './block-limits.ts';
 import { BlockOutcomes } from './block-outcomes.ts';
 import { type BlockRules, findBlockRules } from './block-rules.ts';
 import { BlockViews, mayDerive } from './block-views.ts';
-import { areChosenByReaders, classesOf } from './client-classes.ts';
+import { areChosenByReaders, createClientClasses } from './client-classes.ts';
 import { type DerivedAnswersOptions, storeDerivedAnswers } from './derived-answers.ts';
 import { type ExplainedGroup, explainQuestion } from './explain-question.ts';
-import { storeKeptAnswers } from './kept-answers.ts';
 import { limitHandlers } from './limit-in-chain.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
 import { findService, offerServices, withServices } from './plugin-services.ts';
@@ -54,7 +54,7 @@ import type { ServedNetworks } from './served-networks.ts';
 export interface ServerBlocksDependencies {
   readonly table: TableWriter;
   /** The number of a listener group. */
-  readonly numberOf: (server: string) => number;
+  readonly getListenerGroupNumber: (server: string) => number;
   /** Counts of readers' answers. */
   readonly counts: ReaderCounts;
   /** Forwarding by readers. */
@@ -148,13 +148,18 @@ export class ServerBlocks {
     this.#views = new BlockViews({
       table: dependencies.table,
       responses: plan.responses,
-      numberOf: dependencies.numberOf,
+      getListenerGroupNumber: dependencies.getListenerGroupNumber,
       outcomes: this.#outcomes,
       networks: dependencies.networks,
     });
     try {
       this.#blocks = plan.blocks.map((block, index) =>
-        this.#makeBlock(block, serverOf(plan, index), former?.formerOf(block), former?.limits.rates ?? []),
+        this.#makeBlock(
+          block,
+          findServer(plan, index),
+          former?.findFormerPlugins(block),
+          former?.limits.rates ?? [],
+        ),
       );
     } catch (error) {
       // The failed plan is tried again and again: release the metrics and the table space of the plugins made so far.
@@ -226,7 +231,7 @@ export class ServerBlocks {
 
   /** The keepers of cached answers, by their texts. */
   get keepers(): ReadonlyMap<string, AnswerKeeper> {
-    const serverAt = (index: number) => serverOf(this.#plan, index);
+    const serverAt = (index: number) => findServer(this.#plan, index);
     return findKeepers(
       this.#blocks.map(({ plan, plugins }, index) => ({ plan, plugins, server: serverAt(index) })),
     );
@@ -253,7 +258,7 @@ export class ServerBlocks {
   }
 
   /** Undefined: the plan has no such group. */
-  handleQueryOf(server: string): HandleQuery | undefined {
+  findQueryHandler(server: string): HandleQuery | undefined {
     return this.#handleQueries.get(server);
   }
 
@@ -269,7 +274,7 @@ export class ServerBlocks {
       const site = this.#groups.get(plan.server)?.siteFor(asked, client);
       const block = this.#blocks.find(({ chain }) => chain === site?.chain);
       if (site === undefined || block === undefined) return { server: plan.server, block: undefined };
-      const isChosen = areChosenByReaders(classesOf(plan, this.#blocks), site.zone, octets);
+      const isChosen = areChosenByReaders(createClientClasses(plan, this.#blocks), site.zone, octets);
       return { server: plan.server, block: explainQuestion(block, asked.question, site.zone, isChosen) };
     });
   }
@@ -343,11 +348,12 @@ export class ServerBlocks {
   }
 
   /** The plugins that a block of another plan may take over from, in the order of its own plugins. */
-  formerOf(plan: ServerBlockPlan): readonly (Plugin | undefined)[] {
+  findFormerPlugins(plan: ServerBlockPlan): readonly (Plugin | undefined)[] {
     if (!this.#rules.keepsState) return [];
     const equal = this.#blocks.find((block) => isSameBlock(block.plan, plan));
     const ofZones = this.#blocks.find(
-      (block) => viewOf(block.plan) === viewOf(plan) && isDeepStrictEqual(block.plan.zones, plan.zones),
+      (block) =>
+        getViewName(block.plan) === getViewName(plan) && isDeepStrictEqual(block.plan.zones, plan.zones),
     );
     return plan.plugins.map((each, place) => {
       if (each.definition.outlivesPlans?.(each.options) !== true) return equal?.plugins[place]?.plugin;
@@ -362,7 +368,7 @@ export class ServerBlocks {
     formerRates: readonly StatedRates[],
   ): RunningBlock {
     const made: MadeBlock = { plugins: [], handlers: [], chain: UNMADE };
-    const context = this.#contextOf(plan, server, made);
+    const context = this.#createContext(plan, server, made);
     const { services: offered, table, clock, log } = this.#dependencies;
     const publications = offerPublications({ table, log, block: made });
     plan.plugins.forEach((each, place) => {
@@ -375,9 +381,9 @@ export class ServerBlocks {
     });
     const known = this.#rules.keepsState ? formerRates : [];
     const stated = made.plugins.flatMap(({ plugin }) => plugin.handler ?? []).map(publishNames);
-    const { handlers, rates } = limitHandlers(stated, viewOf(plan), known, clock);
+    const { handlers, rates } = limitHandlers(stated, getViewName(plan), known, clock);
     made.handlers = handlers;
-    made.chain = this.#chainOf(made.handlers);
+    made.chain = this.#createBlockChain(made.handlers);
     const [choice] = made.plugins.flatMap(({ plugin }) => plugin.choice ?? []);
     return { plan, ...made, rates, choice, rules: this.#rules, localised: localisedBy(made.plugins) };
   }
@@ -397,12 +403,12 @@ export class ServerBlocks {
     }
   }
 
-  #chainOf(handlers: readonly Handler[]): Chain {
-    return this.#keepAnswers(chainOf(handlers), handlers);
+  #createBlockChain(handlers: readonly Handler[]): Chain {
+    return this.#keepAnswers(createChain(handlers), handlers);
   }
 
   /** Plugins keep the context, so it is created where no former block is in scope. */
-  #contextOf({ zones, plugins }: ServerBlockPlan, server: string, made: MadeBlock): PluginContext {
+  #createContext({ zones, plugins }: ServerBlockPlan, server: string, made: MadeBlock): PluginContext {
     const { log, clock, metrics } = this.#dependencies;
     const names = plugins.map(({ name }) => name);
     const offers = offerServices(
@@ -439,12 +445,12 @@ export class ServerBlocks {
         ? this.#storeDerived(chain, handlers, () => ({ view: DEFAULT_VIEW, outcome: CHAIN_OUTCOME.ours }))
         : chain;
     const rules = this.#rules;
-    const outcomeOf = (query: Query) => this.#outcomes.ofAnswer({ handlers, rules }, query);
+    const findOutcome = (query: Query) => this.#outcomes.ofAnswer({ handlers, rules }, query);
     if (mayDerive(handlers))
       return this.#storeDerived(chain, handlers, (query) => {
         const { server, zone } = query.site;
-        const view = this.#views.derivedViewOf(handlers, server, zone);
-        const outcome = view && outcomeOf(query);
+        const view = this.#views.findDerivedView(handlers, server, zone);
+        const outcome = view && findOutcome(query);
         return view === undefined || outcome === undefined ? undefined : { view, outcome };
       });
     const place = handlers.findIndex(({ role }) => role === 'cache');
@@ -452,14 +458,14 @@ export class ServerBlocks {
     const hasQuestions = ({ questions }: Handler) => !questions.matches()[Symbol.iterator]().next().done;
     if (cache?.role !== 'cache' || !handlers.slice(0, place).some(hasQuestions)) return chain;
     const { table, clock } = this.#dependencies;
-    const publications = publicationsOf(handlers);
-    return storeKeptAnswers(chain, { table, view: cache.view, outcomeOf, clock, rules, publications });
+    const publications = listPublications(handlers);
+    return storeAnswersFromCache(chain, { table, view: cache.view, findOutcome, clock, rules, publications });
   }
 
   #storeDerived(
     chain: Chain,
     handlers: readonly Handler[],
-    placeOf: DerivedAnswersOptions['placeOf'],
+    findPlace: DerivedAnswersOptions['findPlace'],
   ): Chain {
     const { table, clock } = this.#dependencies;
     const { recursionAvailable } = this.#plan.responses.form;
@@ -469,7 +475,7 @@ export class ServerBlocks {
       rules: this.#rules,
       ...(recursionAvailable !== 'as-answered' && { recursionAvailable }),
       publications: () => this.#publications.get(handlers) ?? [],
-      placeOf,
+      findPlace,
     });
   }
 
@@ -495,7 +501,7 @@ export class ServerBlocks {
       server,
       sites: sites.flatMap(({ zone, block }): readonly Site[] => {
         const running = this.#blocks[block];
-        return running === undefined ? [] : [siteOf(zone, running)];
+        return running === undefined ? [] : [makeSite(zone, running)];
       }),
       form,
       // Strangers are those of the only block of our own front ends.
@@ -514,7 +520,7 @@ export class ServerBlocks {
   #showViews(): void {
     const clients = this.#blocks.find(({ plan }) => plan.clients !== undefined)?.plan.clients;
     this.#views.show(this.#plan.groups, this.#blocks);
-    for (const { handlers } of this.#blocks) this.#publications.set(handlers, publicationsOf(handlers));
+    for (const { handlers } of this.#blocks) this.#publications.set(handlers, listPublications(handlers));
     this.#dependencies.networks.serve(clients, () => void this.#viewsChanged());
   }
 
@@ -538,8 +544,8 @@ function localisedBy(plugins: readonly RunningPlugin[]): RunningBlock['localised
   return () => plugins.flatMap(({ plugin }) => plugin.localised ?? []);
 }
 
-function siteOf(zone: NameKey, { plan, chain, choice, plugins }: RunningBlock): Site {
-  const view = viewOf(plan);
+function makeSite(zone: NameKey, { plan, chain, choice, plugins }: RunningBlock): Site {
+  const view = getViewName(plan);
   if (choice === undefined) return { zone, chain, view };
   const [sources] = plugins.flatMap(({ plugin: { factSources } }) => (factSources ? [factSources] : []));
   const accepts = (query: Query) =>
@@ -556,12 +562,12 @@ function findPlugin<Made extends Plugin>(
 }
 
 /** The first listener group that has a block. */
-function serverOf({ groups }: EnginePlan, index: number): string {
+function findServer({ groups }: EnginePlan, index: number): string {
   return groups.find(({ sites }) => sites.some(({ block }) => block === index))?.server ?? '';
 }
 
 /** Composes handlers in order, with an answer for queries that all of them pass on. */
-function chainOf(handlers: readonly Handler[]): Chain {
+function createChain(handlers: readonly Handler[]): Chain {
   const last = handlers.at(-1)?.name;
   // A block without a handler refuses.
   const end: Answer =
@@ -576,11 +582,11 @@ function chainOf(handlers: readonly Handler[]): Chain {
 
 /** Whether two blocks have the same content, wherever they are in a file. */
 function isSameBlock(one: ServerBlockPlan, other: ServerBlockPlan): boolean {
-  const contentOf = ({ zones, plugins }: ServerBlockPlan) => [
+  const toComparable = ({ zones, plugins }: ServerBlockPlan) => [
     zones,
     plugins.map(({ name, options }) => [name, options]),
   ];
-  return isDeepStrictEqual(contentOf(one), contentOf(other));
+  return isDeepStrictEqual(toComparable(one), toComparable(other));
 }
 
 /** Wraps a handler so that it notes its name in each query that it sees. */

@@ -48,7 +48,7 @@ export interface AdmissionEvents<Work> {
 /** Queries of other threads to the same servers. */
 export interface OtherThreads {
   readonly running: number;
-  runningOf(client: string): number;
+  countRunning(client: string): number;
   /** Reports how many this thread has in flight. */
   publish(running: number): void;
 }
@@ -149,7 +149,7 @@ export class Admission<Work> {
     const free = inFlight - this.#runningInAll();
     if (free <= 0) return false;
     if (free > inFlight >> 2) return true;
-    return this.#running.count(client) + (this.#others?.runningOf(client) ?? 0) < perClient;
+    return this.#running.count(client) + (this.#others?.countRunning(client) ?? 0) < perClient;
   }
 
   #runningInAll(): number {

@@ -5,7 +5,7 @@
  * DNSSEC proofs if the DO bit was set. It omits NS and SOA records of the authority section, so that an SOA record
  * marks a negative answer.
  */
-import { passedErrorsOf } from '@portolan/dns/extended-error.ts';
+import { readPassedErrors } from '@portolan/dns/extended-error.ts';
 import { encodeName, toKey } from '@portolan/dns/name.ts';
 import type { Message, ResourceRecord } from '@portolan/dns/types.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
@@ -53,7 +53,7 @@ export function cacheReply(
     ttlOffsets: written.ttlOffsets,
     lifetime: keeping.seconds,
     outcome,
-    passedErrors: passedErrorsOf(message.edns),
+    passedErrors: readPassedErrors(message.edns),
   };
   return { message: kept, answer };
 }

@@ -85,7 +85,7 @@ function hasAnswer({ type }: Question, { answers }: Message): boolean {
 }
 
 function judgePositive({ answers }: Message, rules: CachingRules): Keeping {
-  return keepPositive(minTtlOf(answers), rules);
+  return keepPositive(computeMinTtl(answers), rules);
 }
 
 /** @param minTtl the lowest TTL of the answer section, in seconds */
@@ -95,8 +95,8 @@ export function keepPositive(minTtl: number, rules: CachingRules): Keeping {
 
 function judgeNegative({ answers, authorities }: Message, rules: CachingRules): Keeping {
   for (const { data, ttl } of authorities)
-    if (data.kind === 'SOA') return keepNegative(Math.min(ttl, data.minimum), minTtlOf(answers), rules);
-  return keepNegative(rules.negTtl ?? 0, minTtlOf(answers), rules);
+    if (data.kind === 'SOA') return keepNegative(Math.min(ttl, data.minimum), computeMinTtl(answers), rules);
+  return keepNegative(rules.negTtl ?? 0, computeMinTtl(answers), rules);
 }
 
 /**
@@ -110,7 +110,7 @@ export function keepNegative(seconds: number, minTtl: number, rules: CachingRule
   return keep('negative', Math.min(bounded, clampTtl(minTtl, rules)));
 }
 
-function minTtlOf(records: readonly ResourceRecord[]): number {
+function computeMinTtl(records: readonly ResourceRecord[]): number {
   return records.reduce((min, { ttl }) => Math.min(min, ttl), Number.POSITIVE_INFINITY);
 }
 

@@ -15,7 +15,7 @@ const wireName = fc
   .array(label, { maxLength: 3 })
   .map((labels) => Uint8Array.from([...labels.flatMap((octets) => [octets.length, ...octets]), 0]));
 
-function fillOf(name: Uint8Array, type: number, dnsClass: number, flags: number): FillConsumer {
+function makeFill(name: Uint8Array, type: number, dnsClass: number, flags: number): FillConsumer {
   const memory = makeFillRing(1024);
   const packet = Buffer.concat([
     Buffer.alloc(12),
@@ -49,7 +49,7 @@ it('is the question of the packet, in lower case', () => {
   fc.assert(
     fc.property(wireName, UINT16, UINT16, flags, (name, type, dnsClass, fillFlags) => {
       const { name: lowered, ...rest } = toCachedQuestion(
-        questionOfFill(fillOf(name, type, dnsClass, fillFlags)),
+        questionOfFill(makeFill(name, type, dnsClass, fillFlags)),
       );
       expect(Buffer.from(lowered).equals(name.map((octet) => LOWER_CASE[octet] ?? 0))).toBe(true);
       expect(rest).toEqual({

@@ -53,9 +53,9 @@ export interface AllRoutes {
   readonly words: SharedWords;
   addRoute(route: ForwardedRoute, owner: LinkedForwarder): number;
   removeRoute(number: number): void;
-  numberOf(upstream: Upstream, owner: LinkedForwarder): number;
+  assignServerNumber(upstream: Upstream, owner: LinkedForwarder): number;
   /** The counts of a group so far. */
-  countedOf(group: number): Float64Array;
+  sumGroupCounts(group: number): Float64Array;
   /** Adds the readers' counts since the last call. */
   fold(link: LinkedForwarder): void;
   /** Posts the currently open routes, if they have changed. */
@@ -80,7 +80,7 @@ export class LinkedForwarder implements OtherThreads {
     this.forwarder = forwarder;
     this.group = group;
     this.#path = path;
-    this.counted = path.countedOf(group);
+    this.counted = path.sumGroupCounts(group);
     forwarder.onRouteChange = () => this.update();
   }
 
@@ -143,7 +143,7 @@ export class LinkedForwarder implements OtherThreads {
         number,
         group: this.group,
         servers: servers.map(({ upstream, peer, stream, usesEdns }) => ({
-          number: this.#path.numberOf(upstream, this),
+          number: this.#path.assignServerNumber(upstream, this),
           peer,
           stream,
           usesEdns,
@@ -164,7 +164,7 @@ export class LinkedForwarder implements OtherThreads {
     if (this.#openRoutes.length === 0) return;
     for (const { upstream } of this.#direct?.servers ?? []) {
       const timeout = timeoutForReaders(upstream, this.#direct);
-      this.#path.words.setTimeoutOf(this.#path.numberOf(upstream, this), timeout);
+      this.#path.words.setServerTimeout(this.#path.assignServerNumber(upstream, this), timeout);
     }
   }
 
@@ -203,13 +203,13 @@ export class LinkedForwarder implements OtherThreads {
     return this.#path.words.readersRunning(this.group);
   }
 
-  runningOf(client: string): number {
+  countRunning(client: string): number {
     const envelope = this.#envelope;
     const address = encodeSocketAddress({ address: client, port: 0 });
     envelope.set(address);
     envelope[ENVELOPE.NAME_LENGTH] = address.length;
     const { words } = this.#path;
-    return words.runningOf(words.groupOf(envelope, 0));
+    return words.countRunning(words.computeGroup(envelope, 0));
   }
 
   publish(running: number): void {

@@ -13,11 +13,11 @@ export class NameExceptions {
 
   /**
    * @param names in lower case
-   * @param hashOf the same hash as `QuestionReader.hashWithout`
+   * @param hashWireName the same hash as `QuestionReader.hashWithout`
    */
-  constructor(names: readonly WireName[], hashOf: (name: Uint8Array) => number) {
+  constructor(names: readonly WireName[], hashWireName: (name: Uint8Array) => number) {
     for (const name of names) {
-      const hash = hashOf(name);
+      const hash = hashWireName(name);
       const known = this.#byHash.get(hash);
       if (known === undefined) this.#byHash.set(hash, [name]);
       else known.push(name);

@@ -37,7 +37,7 @@ const NONE = -1;
 interface Packets {
   readonly octets: Uint8Array;
   writeEnvelope(index: number, target: Uint8Array, at: number): void;
-  startOf(index: number): number;
+  startAt(index: number): number;
 }
 
 export class PendingQueries {
@@ -91,8 +91,8 @@ export class PendingQueries {
   /** The slots of each state, in the order in which they entered it. */
   readonly lists = new SlotLists(SLOTS, 4);
   readonly #last = new Int16Array(SLOTS);
-  readonly #freeSlots = stackOf(SLOTS);
-  readonly #freeClients = stackOf(CLIENTS);
+  readonly #freeSlots = makeStack(SLOTS);
+  readonly #freeClients = makeStack(CLIENTS);
   #slotsLeft = SLOTS;
   #clientsLeft = CLIENTS;
   /** The slot of each id, by its lower bits; and the last id and socket at each place. */
@@ -118,23 +118,23 @@ export class PendingQueries {
   }
 
   /** Where the envelope of a client begins in `octets`. */
-  envelopeOf(client: number): number {
+  locateEnvelope(client: number): number {
     return client * CLIENT_OCTETS;
   }
 
   /** Copies the envelope of a client. */
   writeEnvelope(client: number, target: Uint8Array, at: number): void {
-    const from = this.envelopeOf(client);
+    const from = this.locateEnvelope(client);
     for (let octet = 0; octet < ENVELOPE.OCTETS; octet++) target[at + octet] = this.octets[from + octet] ?? 0;
   }
 
   /** Where its query begins. */
-  queryOf(client: number): number {
+  queryStartAt(client: number): number {
     return client * CLIENT_OCTETS + ENVELOPE.OCTETS;
   }
 
   /** The hash of a question, with the options that its query carries. @param passed their octets */
-  hashOf(question: QuestionReader, passed: number): number {
+  hashQuestion(question: QuestionReader, passed: number): number {
     const hash = question.hashOfQuestion(0);
     if (passed === 0) return hash;
     const { packet, optionsStart: start } = question;
@@ -172,7 +172,7 @@ export class PendingQueries {
     if (this.type[slot] !== question.type || this.flags[slot] !== question.cachedFlags()) return false;
     const length = question.nameLength;
     if (this.questionEnd[slot] !== HEADER_OCTETS + length + 4) return false;
-    const from = this.queryOf(this.first[slot] ?? 0) + HEADER_OCTETS;
+    const from = this.queryStartAt(this.first[slot] ?? 0) + HEADER_OCTETS;
     for (let at = 0; at < length; at++)
       if (LOWER_CASE[this.octets[from + at] ?? 0] !== question.name[at]) return false;
     return passed === 0 || this.#hasSameOptions(slot, question, passed);
@@ -180,7 +180,7 @@ export class PendingQueries {
 
   #hasSameOptions(slot: number, { packet, optionsStart }: QuestionReader, passed: number): boolean {
     const first = this.first[slot] ?? 0;
-    const from = this.queryOf(first) + (this.options[first] ?? 0);
+    const from = this.queryStartAt(first) + (this.options[first] ?? 0);
     for (let at = 0; at < passed; at++)
       if (this.octets[from + at] !== packet[optionsStart + at]) return false;
     return true;
@@ -237,9 +237,9 @@ export class PendingQueries {
   join(slot: number, packets: Packets, index: number, length: number, socket: number): number {
     this.#clientsLeft -= 1;
     const client = this.#freeClients[this.#clientsLeft] ?? 0;
-    packets.writeEnvelope(index, this.octets, this.envelopeOf(client));
-    const to = this.queryOf(client);
-    const from = packets.startOf(index);
+    packets.writeEnvelope(index, this.octets, this.locateEnvelope(client));
+    const to = this.queryStartAt(client);
+    const from = packets.startAt(index);
     for (let octet = 0; octet < length; octet++) this.octets[to + octet] = packets.octets[from + octet] ?? 0;
     this.length[client] = length;
     this.clientSocket[client] = socket;
@@ -252,7 +252,7 @@ export class PendingQueries {
   }
 
   /** The slot for a packet of a socket, found by its id; -1 if no slot has this id. */
-  slotOf(id: number, socket: number): number {
+  findSlot(id: number, socket: number): number {
     const slot = this.#places[id % SLOTS] ?? NONE;
     const isIts = slot >= 0 && this.id[slot] === id && this.socket[slot] === socket;
     return isIts ? slot : NONE;
@@ -326,6 +326,6 @@ export function measurePassed({ hasOptions, packet, optionsStart, optionsEnd }: 
   return hasOptions ? measurePassedOn(packet, optionsStart, optionsEnd) : 0;
 }
 
-function stackOf(size: number): Uint16Array {
+function makeStack(size: number): Uint16Array {
   return Uint16Array.from({ length: size }, (_, index) => size - 1 - index);
 }

@@ -16,21 +16,21 @@ import type { QuestionReader } from '../../table/question.ts';
 import { NO_ROUTE } from '../../table/types.ts';
 import { idOfReply, isBareError } from '../transport/query-message.ts';
 import { FILL_FLAG } from './fill-ring.ts';
+import { measurePassed, PendingQueries, STATE } from './pending-queries.ts';
 import type {
   ClientPackets,
+  ReaderHost,
   ReaderPathData,
-  ReaderPathOwner,
   TakenOver,
   UnansweredQuestion,
-} from './owner.ts';
-import { measurePassed, PendingQueries, STATE } from './pending-queries.ts';
-import { isPlainQuestion } from './plain-question.ts';
-import { PlainReplies } from './plain-replies.ts';
-import { QueryRow, type QuerySender } from './query-row.ts';
+} from './reader-host.ts';
 import type { OpenRoute, ReaderPolicy } from './reader-policy.ts';
 import { ReplyHandover } from './reply-handover.ts';
 import { RunningRoute } from './running-route.ts';
+import { QueryRow, type QuerySender } from './send-batch.ts';
 import { GROUP_COUNT, SERVER_COUNT, SharedWords } from './shared-words.ts';
+import { isSimpleQuestion } from './simple-question.ts';
+import { SimpleReplies } from './simple-replies.ts';
 import { type SocketKeeper, SocketTable } from './socket-table.ts';
 import { TrainSupport } from './train-support.ts';
 import { UpstreamSockets } from './upstream-sockets.ts';
@@ -42,7 +42,7 @@ const TAKEN = -2;
 const MAX_SUSPICIOUS = 3;
 
 export class ReaderForwarder implements SocketKeeper, QuerySender {
-  readonly #owner: ReaderPathOwner;
+  readonly #owner: ReaderHost;
   readonly #reader: number;
   readonly #open: UnansweredQuestion;
   readonly #words: SharedWords;
@@ -55,7 +55,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   readonly #row = new QueryRow(this.#pending, this);
   readonly #trains = new TrainSupport();
   readonly #counters: Counters;
-  readonly #plain: PlainReplies;
+  readonly #plain: SimpleReplies;
   readonly #about: TakenOver = { ticket: 0, server: 0, elapsed: 0 };
   readonly #refusals = new RefusedQueries();
   #replies = new PacketBatch(0);
@@ -79,12 +79,12 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     table: { readonly memory: SharedArrayBuffer; readonly reader: number },
     open: UnansweredQuestion,
     udpSize: number,
-    owner: ReaderPathOwner,
+    owner: ReaderHost,
   ) {
     this.#owner = owner;
     this.#reader = table.reader;
     this.#open = open;
-    this.#plain = new PlainReplies(this.#pending, udpSize);
+    this.#plain = new SimpleReplies(this.#pending, udpSize);
     this.#words = new SharedWords(data.words, data.readers);
     this.#counts = this.#words.counts;
     this.#handover = new ReplyHandover(data.fills, table.memory, this.#pending, this.#plain);
@@ -127,8 +127,8 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
 
   #follow({ number, routes }: ReaderPolicy): void {
     this.#policy = number;
-    const hashOf = (name: Uint8Array) => this.#open.hashOf(name);
-    this.#routes = new Map(routes.map((route) => [route.number, new RunningRoute(route, hashOf)]));
+    const hashWireName = (name: Uint8Array) => this.#open.hashWireName(name);
+    this.#routes = new Map(routes.map((route) => [route.number, new RunningRoute(route, hashWireName)]));
     const servers = new Map(
       routes.flatMap((route) => route.servers).map((server) => [server.number, server]),
     );
@@ -147,25 +147,25 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   take(packets: ClientPackets, index: number, socket: number): boolean {
     if (this.#open.route === NO_ROUTE) return false;
     const running = this.#routes.get(this.#open.route);
-    if (running === undefined || !isPlainQuestion(packets, index, this.#open, running)) return false;
+    if (running === undefined || !isSimpleQuestion(packets, index, this.#open, running)) return false;
     const { route } = running;
     const pending = this.#pending;
     const { question } = this.#open;
     const passed = route.passesOptions ? measurePassed(question) : 0;
-    const hash = pending.hashOf(question, passed);
+    const hash = pending.hashQuestion(question, passed);
     const known = this.#findKnown(question, hash, passed, route.number);
     // The main thread has stored the answer since this packet's look-up: it need not be asked for again.
     if (known === TAKEN) return false;
-    const slot = known >= 0 ? known : this.#ask(running, question, hash, passed, packets.startOf(index));
+    const slot = known >= 0 ? known : this.#ask(running, question, hash, passed, packets.startAt(index));
     if (slot < 0 || pending.state[slot] === STATE.TAKEN_OVER || !pending.hasRoomForClient) return false;
-    const client = pending.join(slot, packets, index, packets.lengthOf(index), socket);
+    const client = pending.join(slot, packets, index, packets.lengthAt(index), socket);
     pending.udpSize[client] = question.udpSize;
     pending.hasOpt[client] = question.hasOpt ? 1 : 0;
-    pending.options[client] = question.optionsStart - packets.startOf(index);
+    pending.options[client] = question.optionsStart - packets.startAt(index);
     pending.optionsLength[client] = question.hasOptions ? question.optionsEnd - question.optionsStart : 0;
     pending.came[client] = this.#now;
     if (known < 0) {
-      pending.group[slot] = this.#words.groupOf(pending.octets, pending.envelopeOf(client));
+      pending.group[slot] = this.#words.computeGroup(pending.octets, pending.locateEnvelope(client));
       this.#words.addRunning(this.#reader, route.group, pending.group[slot] ?? 0, 1);
     }
     if (pending.state[slot] === STATE.ANSWERED) this.#answerFromFill(route, slot, client);
@@ -204,9 +204,9 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     pending.route[slot] = route.number;
     pending.servers[slot] = route.group;
     pending.askedAt[slot] = this.#now;
-    pending.dueAt[slot] = this.#now + words.timeoutOf(server);
+    pending.dueAt[slot] = this.#now + words.readServerTimeout(server);
     pending.hadEdns[slot] = usesEdns ? 1 : 0;
-    this.#countOf(server, SERVER_COUNT.sent);
+    this.#incrementServerCount(server, SERVER_COUNT.sent);
     const form = running.formFor(chosen);
     if (isStreamed) this.#streams.add(socket, pending.id[slot] ?? 0, question, form, passed);
     else this.#row.add(slot, this.#table.fds[socket] ?? -1, question, form);
@@ -260,7 +260,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     this.#octets = batch.octets;
     if (count <= 0) this.#readErrors(socket, count === 0 ? ECONNREFUSED : -count);
     for (let index = 0; index < count; index++) {
-      this.#judge(socket, batch.startOf(index), batch.lengthOf(index), batch.isCut(index));
+      this.#judge(socket, batch.startAt(index), batch.lengthAt(index), batch.isCut(index));
       if (this.#isSuspect(socket)) {
         this.#abandon(socket);
         return;
@@ -272,18 +272,18 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     const octets = this.#octets;
     const pending = this.#pending;
     const id = idOfReply(octets, start, length);
-    const slot = id < 0 ? -1 : pending.slotOf(id, socket);
+    const slot = id < 0 ? -1 : pending.findSlot(id, socket);
     if (slot < 0) {
-      this.#countOf(this.#table.servers[socket] ?? 0, SERVER_COUNT.strange);
+      this.#incrementServerCount(this.#table.servers[socket] ?? 0, SERVER_COUNT.strange);
       if (id < 0 || !pending.wasIn(id, socket)) this.#suspect(socket);
       return;
     }
     if (!isBareError(octets, start, length) && !this.#plain.repeatsQuestion(slot, octets, start, length)) {
-      this.#countOf(this.#table.servers[socket] ?? 0, SERVER_COUNT.otherQuestion);
+      this.#incrementServerCount(this.#table.servers[socket] ?? 0, SERVER_COUNT.otherQuestion);
       this.#suspect(socket);
       return;
     }
-    if (pending.train[slot] !== 0) this.#trains.noteReply(this.#serverOf(slot));
+    if (pending.train[slot] !== 0) this.#trains.noteReply(this.#serverAt(slot));
     if (pending.state[slot] === STATE.WAITING) {
       const route = this.#routes.get(pending.route[slot] ?? 0)?.route;
       if (!isCut && route !== undefined && this.#isUnderstood(route, slot, start, length)) {
@@ -308,7 +308,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   #isUnderstood(route: OpenRoute, slot: number, start: number, length: number): boolean {
     const plain = this.#plain;
     // If the servers have changed meanwhile, only the main thread knows what applies.
-    const server = this.#serverOf(slot);
+    const server = this.#serverAt(slot);
     if (!route.servers.some(({ number }) => number === server)) return false;
     if (!plain.read(slot, this.#octets, start, length, route.trustsAd)) return false;
     const { rcode, answerCount } = plain.raw;
@@ -321,7 +321,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     return plain.fitsAll(slot, route.form);
   }
 
-  #serverOf(slot: number): number {
+  #serverAt(slot: number): number {
     return this.#table.servers[this.#pending.socket[slot] ?? 0] ?? 0;
   }
 
@@ -333,7 +333,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     for (let client = pending.first[slot] ?? -1; client >= 0; client = pending.next[client] ?? -1)
       this.#respond(route, slot, client);
     const isDenial = raw.rcode === RCODE.NXDOMAIN;
-    this.#countOf(this.#serverOf(slot), isDenial ? SERVER_COUNT.denials : SERVER_COUNT.answers);
+    this.#incrementServerCount(this.#serverAt(slot), isDenial ? SERVER_COUNT.denials : SERVER_COUNT.answers);
     this.#count(route.group, GROUP_COUNT.told, clients);
     this.#count(route.group, GROUP_COUNT.coalesced, clients - 1);
     this.#settle(slot);
@@ -343,7 +343,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   }
 
   #handOver(route: OpenRoute, slot: number, start: number, length: number): boolean {
-    const server = this.#serverOf(slot);
+    const server = this.#serverAt(slot);
     const packet = this.#octets;
     const about = { packet, start, length, server, route, policy: this.#policy, now: this.#now };
     if (!this.#handover.push(slot, about)) {
@@ -396,7 +396,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     const plain = this.#plain;
     const counters = this.#counters;
     const { byPath } = route.outcomes;
-    const isIpv6 = pending.octets[pending.envelopeOf(client) + ENVELOPE.NAME] !== AF_INET;
+    const isIpv6 = pending.octets[pending.locateEnvelope(client) + ENVELOPE.NAME] !== AF_INET;
     counters.beginBatch();
     const counted = byPath && isIpv6 ? outcome + 1 : outcome;
     const dnssecOk = ((pending.flags[slot] ?? 0) & FILL_FLAG.DNSSEC_OK) !== 0;
@@ -433,7 +433,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     this.#tickets = (this.#tickets + 1) >>> 0 || 1;
     pending.ticket[slot] = this.#tickets;
     about.ticket = this.#tickets;
-    about.server = this.#serverOf(slot);
+    about.server = this.#serverAt(slot);
     about.elapsed = Math.max(0, Math.round(this.#now - (pending.askedAt[slot] ?? 0)));
     for (let client = pending.first[slot] ?? -1; client >= 0; client = pending.next[client] ?? -1)
       this.#owner.handOver(pending, client, about);
@@ -477,7 +477,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   #giveUp(slot: number): void {
     const { train, socket, askedAt } = this.#pending;
     const coupled = train[slot] ?? 0;
-    if (coupled !== 0) this.#trains.noteOverdue(this.#serverOf(slot), coupled, this.#now);
+    if (coupled !== 0) this.#trains.noteOverdue(this.#serverAt(slot), coupled, this.#now);
     this.#takeOver(slot);
     this.#streams.overdue(socket[slot] ?? 0, askedAt[slot] ?? 0);
   }
@@ -506,12 +506,12 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
 
   refused(socket: number, errno: number, id: number | undefined): void {
     if (id === undefined) this.#readErrors(socket, errno);
-    else this.#fail(this.#pending.slotOf(id, socket), errno);
+    else this.#fail(this.#pending.findSlot(id, socket), errno);
   }
 
   #readErrors(socket: number, errno: number): void {
     const fd = this.#table.fds[socket] ?? -1;
-    if (fd >= 0) this.#refusals.read(fd, (id) => this.#failTrain(this.#pending.slotOf(id, socket), errno));
+    if (fd >= 0) this.#refusals.read(fd, (id) => this.#failTrain(this.#pending.findSlot(id, socket), errno));
   }
 
   /** Fails a query that the network refused, and its train: for a whole train the kernel returns only the first query. */
@@ -563,12 +563,12 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
 
   /** @param group of servers */
   #count(group: number, count: number, more = 1): void {
-    const at = this.#words.groupCountsOf(this.#reader, group) + count;
+    const at = this.#words.locateGroupCounts(this.#reader, group) + count;
     this.#counts[at] = (this.#counts[at] ?? 0) + more;
   }
 
-  #countOf(server: number, count: number): void {
-    const at = this.#words.serverCountsOf(this.#reader, server) + count;
+  #incrementServerCount(server: number, count: number): void {
+    const at = this.#words.locateServerCounts(this.#reader, server) + count;
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
   }
 }
@@ -592,8 +592,8 @@ class RefusedQueries {
     const batch = this.#batch;
     const count = batch.receive(fd, MSG_DONTWAIT | MSG_ERRQUEUE);
     for (let index = 0; index < count; index++) {
-      const at = batch.startOf(index);
-      if (batch.lengthOf(index) >= 2) onRefused(((batch.octets[at] ?? 0) << 8) | (batch.octets[at + 1] ?? 0));
+      const at = batch.startAt(index);
+      if (batch.lengthAt(index) >= 2) onRefused(((batch.octets[at] ?? 0) << 8) | (batch.octets[at + 1] ?? 0));
     }
   }
 }

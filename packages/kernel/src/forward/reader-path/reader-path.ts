@@ -18,8 +18,8 @@ import { FORGERY_SUSPECTED } from '../transport/udp-transport.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { FILL_FLAG, FillConsumer, makeFillRing } from './fill-ring.ts';
 import { type AllRoutes, type ForwardedRoute, LinkedForwarder } from './linked-forwarder.ts';
-import type { QueryOctets, ReaderPathData, TakenOver } from './owner.ts';
 import { measurePassed } from './pending-queries.ts';
+import type { QueryOctets, ReaderPathData, TakenOver } from './reader-host.ts';
 import { CLOSED_POLICY, type OpenRoute, type ReaderPolicy } from './reader-policy.ts';
 import {
   GROUP_COUNT,
@@ -114,7 +114,7 @@ export class ReaderPath implements AllRoutes {
   }
 
   /** The start parameters of a reader. */
-  dataOf(reader: number): ReaderPathData {
+  createReaderData(reader: number): ReaderPathData {
     const readers = this.#readers;
     return {
       words: this.#memory,
@@ -177,7 +177,7 @@ export class ReaderPath implements AllRoutes {
   }
 
   /** The number of a server, constant while its forwarder may ask it. @internal for `LinkedForwarder` */
-  numberOf(upstream: Upstream, owner: LinkedForwarder): number {
+  assignServerNumber(upstream: Upstream, owner: LinkedForwarder): number {
     const places = new Set<number>();
     for (const [number, known] of this.#servers) {
       if (known.upstream === upstream && known.owner === owner) return number;
@@ -281,33 +281,33 @@ export class ReaderPath implements AllRoutes {
     let sent = 0;
     for (const [number, { upstream, owner, counted }] of this.#servers) {
       if (owner !== link) continue;
-      const since = growthOf(counted, this.#serverCounts(number), SERVER_COUNT);
+      const since = computeGrowth(counted, this.#serverCounts(number), SERVER_COUNT);
       if (since === undefined) continue;
       upstream.count(since);
       sent += since.sent;
     }
     this.#forwarded.reader += sent;
-    const told = growthOf(link.counted, this.countedOf(link.group), GROUP_COUNT);
+    const told = computeGrowth(link.counted, this.sumGroupCounts(link.group), GROUP_COUNT);
     link.note(sent, told);
   }
 
   #serverCounts(server: number): Float64Array {
     return this.#sumCounts(Object.keys(SERVER_COUNT).length, (reader) =>
-      this.words.serverCountsOf(reader, server),
+      this.words.locateServerCounts(reader, server),
     );
   }
 
   /** The counts of a group so far. @internal for `LinkedForwarder` */
-  countedOf(group: number): Float64Array {
+  sumGroupCounts(group: number): Float64Array {
     return this.#sumCounts(Object.keys(GROUP_COUNT).length, (reader) =>
-      this.words.groupCountsOf(reader, group),
+      this.words.locateGroupCounts(reader, group),
     );
   }
 
-  #sumCounts(length: number, startOf: (reader: number) => number): Float64Array {
+  #sumCounts(length: number, locateCounts: (reader: number) => number): Float64Array {
     const sums = new Float64Array(length);
     for (let reader = 0; reader < this.#readers; reader += 1) {
-      const start = startOf(reader);
+      const start = locateCounts(reader);
       for (let at = 0; at < length; at += 1)
         sums[at] = (sums[at] ?? 0) + (this.words.counts[start + at] ?? 0);
     }
@@ -400,7 +400,7 @@ function report(exchange: TakenExchange, reply: Message | undefined): void {
  * @param before the last counts; updated to the current ones
  * @returns undefined if nothing changed
  */
-function growthOf<Name extends keyof ServerCounts | keyof GroupCounts>(
+function computeGrowth<Name extends keyof ServerCounts | keyof GroupCounts>(
   before: Float64Array,
   now: Float64Array,
   places: Readonly<Record<Name, number>>,

@@ -9,8 +9,8 @@ import { NO_OUTCOME } from '../../table/outcomes.ts';
 import { DEFAULT_VIEW } from '../../table/types.ts';
 import { FILL_FLAG, type Fill, FillProducer } from './fill-ring.ts';
 import type { PendingQueries } from './pending-queries.ts';
-import type { PlainReplies } from './plain-replies.ts';
 import type { OpenRoute } from './reader-policy.ts';
+import type { SimpleReplies } from './simple-replies.ts';
 
 /** The facts about a reply that its octets do not show. */
 export interface HandedReply {
@@ -32,7 +32,7 @@ export class ReplyHandover {
   /** Whether it handed over replies since the main thread was last woken. */
   #hasNew = false;
   readonly #pending: PendingQueries;
-  readonly #plain: PlainReplies;
+  readonly #plain: SimpleReplies;
   readonly #ring: FillProducer;
   readonly #encoder: EntryEncoder;
   readonly #fill: Fill = {
@@ -57,7 +57,7 @@ export class ReplyHandover {
     ring: SharedArrayBuffer,
     table: SharedArrayBuffer,
     pending: PendingQueries,
-    plain: PlainReplies,
+    plain: SimpleReplies,
   ) {
     this.#ring = new FillProducer(ring);
     this.#encoder = new EntryEncoder(table);
@@ -137,7 +137,7 @@ export class ReplyHandover {
 
   #copyName(slot: number, length: number): void {
     const { octets, first } = this.#pending;
-    const from = this.#pending.queryOf(first[slot] ?? 0) + HEADER_OCTETS;
+    const from = this.#pending.queryStartAt(first[slot] ?? 0) + HEADER_OCTETS;
     for (let at = 0; at < length; at++) this.#name[at] = LOWER_CASE[octets[from + at] ?? 0] ?? 0;
   }
 

@@ -11,11 +11,11 @@ export class RunningRoute {
   readonly #withoutEdns: QueryForm;
   #turn = 0;
 
-  /** @param hashOf the same hash as `QuestionReader.hashWithout` */
-  constructor(route: OpenRoute, hashOf: (name: Uint8Array) => number) {
+  /** @param hashWireName the same hash as `QuestionReader.hashWithout` */
+  constructor(route: OpenRoute, hashWireName: (name: Uint8Array) => number) {
     this.route = route;
     this.#withoutEdns = { udpSize: 0, trustsAd: route.trustsAd };
-    this.exceptions = new NameExceptions(route.exceptions, hashOf);
+    this.exceptions = new NameExceptions(route.exceptions, hashWireName);
   }
 
   /** The server for the next query. */

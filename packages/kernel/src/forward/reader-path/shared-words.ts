@@ -67,7 +67,7 @@ export function makeSharedWords(readers: number): SharedArrayBuffer {
 }
 
 export class SharedWords {
-  /** The counts of a reader, from `serverCountsOf` or `groupCountsOf` on. */
+  /** The counts of a reader, from `locateServerCounts` or `locateGroupCounts` on. */
   readonly counts: Float64Array;
   readonly #words: Int32Array;
   readonly #readers: number;
@@ -81,7 +81,7 @@ export class SharedWords {
   }
 
   /** The group of the client of an envelope. */
-  groupOf(octets: Uint8Array, envelope: number): number {
+  computeGroup(octets: Uint8Array, envelope: number): number {
     return hashClient(octets, envelope, this.#words[SEED] ?? 0) & (CLIENT_GROUPS - 1);
   }
 
@@ -104,11 +104,11 @@ export class SharedWords {
   }
 
   /** The time-out for a server's reply in milliseconds. @param server its number */
-  timeoutOf(server: number): number {
+  readServerTimeout(server: number): number {
     return this.#words[TIMEOUTS + (server % MAX_SERVERS)] ?? 0;
   }
 
-  setTimeoutOf(server: number, milliseconds: number): void {
+  setServerTimeout(server: number, milliseconds: number): void {
     this.#words[TIMEOUTS + (server % MAX_SERVERS)] = milliseconds;
   }
 
@@ -131,7 +131,7 @@ export class SharedWords {
   }
 
   /** The readers' queries in flight for a group of clients. */
-  runningOf(group: number): number {
+  countRunning(group: number): number {
     let sum = 0;
     for (let reader = 0; reader < this.#readers; reader++)
       sum += this.#words[this.#start(reader) + CLIENTS + group] ?? 0;
@@ -160,12 +160,12 @@ export class SharedWords {
   }
 
   /** The place for `SERVER_COUNT`. @param server its number */
-  serverCountsOf(reader: number, server: number): number {
+  locateServerCounts(reader: number, server: number): number {
     return reader * COUNT_DOUBLES + (server % MAX_SERVERS) * SERVER_COUNTS.length;
   }
 
   /** The place for `GROUP_COUNT`. */
-  groupCountsOf(reader: number, group: number): number {
+  locateGroupCounts(reader: number, group: number): number {
     return reader * COUNT_DOUBLES + GROUPS_AT + group * GROUP_COUNTS.length;
   }
 

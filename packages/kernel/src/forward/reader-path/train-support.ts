@@ -27,24 +27,24 @@ export class TrainSupport {
 
   /** @param now by the clock's monotonic time */
   isUsed(server: number, now: number): boolean {
-    return this.#isAvailable && now >= (this.#withoutUntil[this.#placeOf(server)] ?? 0);
+    return this.#isAvailable && now >= (this.#withoutUntil[this.#claimPlace(server)] ?? 0);
   }
 
   /** The kernel refuses trains for this server. */
   noteRefused(server: number, now: number): void {
-    const place = this.#placeOf(server);
+    const place = this.#claimPlace(server);
     this.#withoutUntil[place] = now + MILLISECONDS_WITHOUT;
     this.#lost[place] = MAX_LOST - 1;
   }
 
   /** A query of a train got a reply. */
   noteReply(server: number): void {
-    this.#lost[this.#placeOf(server)] = 0;
+    this.#lost[this.#claimPlace(server)] = 0;
   }
 
   /** A query of a train is overdue. */
   noteOverdue(server: number, train: number, now: number): void {
-    const place = this.#placeOf(server);
+    const place = this.#claimPlace(server);
     if (this.#lastLost[place] === train || !this.isUsed(server, now)) return;
     this.#lastLost[place] = train;
     this.#lost[place] = (this.#lost[place] ?? 0) + 1;
@@ -52,7 +52,7 @@ export class TrainSupport {
   }
 
   /** The place of a server, cleared if another server used it before. */
-  #placeOf(server: number): number {
+  #claimPlace(server: number): number {
     const place = server % MAX_SERVERS;
     if (this.#servers[place] === server) return place;
     this.#servers[place] = server;

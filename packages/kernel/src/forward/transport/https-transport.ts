@@ -15,11 +15,11 @@ import type { SocketAddress } from '../../socket/addresses.ts';
 import type { QueryMessage } from './query-message.ts';
 import type { TlsPeer } from './stream-transport.ts';
 import {
-  codeOf,
   type DroppedPackets,
   type Exchange,
   type ExchangeEvents,
   type Transport,
+  toErrorCode,
 } from './transport.ts';
 
 export interface HttpsTransportOptions {
@@ -103,7 +103,7 @@ class HttpsExchange {
   #begin(): ClientRequest {
     const request = this.#send();
     request.on('response', (response) => this.#read(response));
-    request.on('error', (error) => this.#lose(request, codeOf(error)));
+    request.on('error', (error) => this.#lose(request, toErrorCode(error)));
     return request;
   }
 
@@ -135,7 +135,7 @@ class HttpsExchange {
       size += chunk.length;
       if (size > MAX_MESSAGE_OCTETS) request.destroy(new Error('response larger than a DNS message'));
     });
-    response.on('error', (error) => this.#lose(request, codeOf(error)));
+    response.on('error', (error) => this.#lose(request, toErrorCode(error)));
     response.on('end', () => this.#decode(Buffer.concat(chunks)));
   }
 

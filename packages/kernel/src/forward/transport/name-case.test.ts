@@ -16,18 +16,18 @@ const queryFor = (name: string): QueryMessage =>
     1232,
   );
 
-const nameOf = ({ octets, questionEnd }: QueryMessage) =>
+const readQuestionName = ({ octets, questionEnd }: QueryMessage) =>
   Buffer.from(octets.subarray(12, questionEnd)).toString('latin1');
 
 it('changes the case of letters, each by chance, and nothing else', () => {
   const query = queryFor('www.example-1.com.');
   const seen = Array.from({ length: 500 }, () => mixCase(query));
   for (const mixed of seen) {
-    expect(nameOf(mixed).toLowerCase()).toBe(nameOf(query));
+    expect(readQuestionName(mixed).toLowerCase()).toBe(readQuestionName(query));
     expect(mixed.octets.subarray(mixed.questionEnd)).toEqual(query.octets.subarray(query.questionEnd));
   }
   for (const [place, letter] of [...'www.example-1.com'].entries()) {
-    const upper = seen.filter((mixed) => nameOf(mixed)[place + 1] === letter.toUpperCase()).length;
+    const upper = seen.filter((mixed) => readQuestionName(mixed)[place + 1] === letter.toUpperCase()).length;
     // Within 11 standard deviations of half of 500.
     if (/[a-z]/.test(letter)) expect(Math.abs(upper - 250)).toBeLessThan(123);
   }

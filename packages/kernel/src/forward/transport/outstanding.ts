@@ -172,11 +172,11 @@ export function replyFrom(
   isCut: boolean,
 ): Message | undefined {
   const octets = packet.subarray(start, start + length);
-  return tryDecodeMessage(isCut ? headOf(octets) : octets);
+  return tryDecodeMessage(isCut ? toTruncatedReply(octets) : octets);
 }
 
 /** Only the header and the question, with TC. */
-function headOf(packet: Uint8Array): Uint8Array {
+function toTruncatedReply(packet: Uint8Array): Uint8Array {
   const copy = new Uint8Array(packet);
   copy[2] = (copy[2] ?? 0) | 0x02;
   copy.fill(0, 6, 12);

@@ -2,7 +2,7 @@ import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import type { Message, RecordData, ResourceRecord } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
-import { sanitise } from '../sanitise.ts';
+import { scrubReply } from '../scrub-reply.ts';
 import { writeQuery } from './query-message.ts';
 import { RawReply } from './raw-reply.ts';
 
@@ -106,7 +106,7 @@ describe('a plain reply', () => {
       records.map(({ ttl }) => ttl),
     );
     const [question = { name: NAME, type: 1, class: 1 }] = questions;
-    expect(sanitise(question, whole)).toEqual({ message: whole, dropped: 0, isLoop: false });
+    expect(scrubReply(question, whole)).toEqual({ message: whole, dropped: 0, isLoop: false });
   });
 
   const header = replyWith({}).header;

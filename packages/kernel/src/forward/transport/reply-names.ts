@@ -45,7 +45,7 @@ export class ReplyNames {
       const length = this.#packet[this.#start + position] ?? 0;
       if (length === 0) break;
       if (length >= FIRST_POINTER) {
-        const target = this.#targetOf(position);
+        const target = this.#findTarget(position);
         if (target < 0) return -1;
         this.name = labels === 0 ? target : at;
         return this.#note(labels, this.#octets[target] ?? 0, position) ? position + 2 : -1;
@@ -86,7 +86,7 @@ export class ReplyNames {
   }
 
   /** The target of a pointer, if a label was seen there. */
-  #targetOf(position: number): number {
+  #findTarget(position: number): number {
     const target = ((this.#octetAt(position) & 0x3f) << 8) | this.#octetAt(position + 1);
     return target < ROOM && this.#seen[target] === this.#turn ? target : -1;
   }

@@ -4,12 +4,12 @@
 import type { Socket } from 'node:net';
 import { FrameParser, frame } from '@portolan/dns/frames.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { descriptorOf } from '../../base/descriptors.ts';
+import { findDescriptor } from '../../base/descriptors.ts';
 import { acknowledge } from '../../socket/connected-tcp.ts';
 import { batchesAvailable } from '../../socket/libc.ts';
 import { Outstanding, type OutstandingQuery } from './outstanding.ts';
 import type { TimedReply } from './pipeline-depth.ts';
-import { codeOf, type DroppedPackets } from './transport.ts';
+import { type DroppedPackets, toErrorCode } from './transport.ts';
 
 /** A query on a connection. The connection sets all but what `OutstandingQuery` has. */
 export interface ConnectionQuery extends OutstandingQuery {
@@ -100,7 +100,7 @@ export class UpstreamConnection<Entry extends ConnectionQuery> {
     });
     socket.on('data', (chunk: Uint8Array) => this.#read(chunk));
     socket.on('error', (error) => {
-      code = codeOf(error);
+      code = toErrorCode(error);
     });
     socket.on('close', () => this.#closed(code));
     // A server that ends its side will not answer any more.
@@ -188,7 +188,7 @@ export class UpstreamConnection<Entry extends ConnectionQuery> {
 
   /** See `acknowledge`. */
   #acknowledge(): void {
-    const fd = batchesAvailable() === true ? descriptorOf(this.#socket) : undefined;
+    const fd = batchesAvailable() === true ? findDescriptor(this.#socket) : undefined;
     if (fd !== undefined) acknowledge(fd);
   }
 

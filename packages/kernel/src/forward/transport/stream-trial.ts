@@ -38,7 +38,7 @@ export class StreamTrial {
       },
       closed: () => this.end(),
     });
-    for (let copy = 0; copy < 2; copy += 1) this.#connection.ask(this.#copyOf(query));
+    for (let copy = 0; copy < 2; copy += 1) this.#connection.ask(this.#toConnectionQuery(query));
   }
 
   end(): void {
@@ -46,7 +46,7 @@ export class StreamTrial {
     this.#connection.destroy();
   }
 
-  #copyOf(query: QueryMessage): ConnectionQuery {
+  #toConnectionQuery(query: QueryMessage): ConnectionQuery {
     const events = {
       replied: ({ header }: { readonly header: { readonly rcode: number } }) =>
         void this.#rcodes.push(header.rcode),

@@ -30,7 +30,7 @@ const QUERY = writeReceived(
   undefined,
 );
 
-function replyOf(isTruncated: boolean): Message {
+function makeReply(isTruncated: boolean): Message {
   const query = decodeMessage(QUERY.octets);
   return { ...query, header: { ...query.header, response: true, truncated: isTruncated } };
 }
@@ -78,7 +78,7 @@ class Server {
         const tell = (run: (to: ExchangeEvents) => void) => {
           if (!isCancelled) run(events);
         };
-        const reply = (isTruncated: boolean) => events.replied(replyOf(isTruncated));
+        const reply = (isTruncated: boolean) => events.replied(makeReply(isTruncated));
         const behaviour = this[protocol];
         if (behaviour === 'refused') tell(({ failed }) => failed('ECONNREFUSED'));
         else if (behaviour !== 'silence') tell(() => reply(behaviour === 'truncated'));

@@ -83,7 +83,7 @@ export interface Transport {
 }
 
 /** The code of a network error, such as `ECONNREFUSED`. */
-export function codeOf(error: unknown): string {
+export function toErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
 }

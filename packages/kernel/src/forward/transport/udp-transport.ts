@@ -21,12 +21,12 @@ import { Outstanding, type OutstandingQuery } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';
 import { continueBy } from './taken-over-exchange.ts';
 import {
-  codeOf,
   type DirectServer,
   type DroppedPackets,
   type Exchange,
   type ExchangeEvents,
   type Transport,
+  toErrorCode,
 } from './transport.ts';
 
 /** The UDP source ports of queries. */
@@ -110,7 +110,7 @@ export class UdpTransport implements Transport {
       // An old socket is better than no socket.
       const old = this.#seats.find((each) => each !== undefined);
       if (old === undefined) {
-        events.failed(codeOf(error));
+        events.failed(toErrorCode(error));
         return NO_EXCHANGE;
       }
       seat = old;

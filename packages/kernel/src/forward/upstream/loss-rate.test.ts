@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { LossRate } from './loss-rate.ts';
 
-function rateOf(lost: number, answered: number): LossRate {
+function makeLossRate(lost: number, answered: number): LossRate {
   const losses = new LossRate();
   for (let turn = 0; turn < 1000; turn += 1) {
     losses.noteLost(lost);
@@ -12,8 +12,8 @@ function rateOf(lost: number, answered: number): LossRate {
 
 it('is what part of the last queries was lost', () => {
   expect(new LossRate().rate).toBe(0);
-  expect(rateOf(1, 1).rate).toBeCloseTo(0.5, 1);
-  const losses = rateOf(1, 9);
+  expect(makeLossRate(1, 1).rate).toBeCloseTo(0.5, 1);
+  const losses = makeLossRate(1, 9);
   expect(losses.rate).toBeCloseTo(0.1, 1);
   losses.noteAnswered(100_000);
   expect(losses.rate).toBeLessThan(0.001);
@@ -26,6 +26,13 @@ it('is not high after a single loss', () => {
 });
 
 it('says how many queries in a row a loss does not explain', () => {
-  const rows = [new LossRate(), rateOf(1, 9), rateOf(3, 7), rateOf(1, 1), rateOf(9, 1), rateOf(1, 0)];
+  const rows = [
+    new LossRate(),
+    makeLossRate(1, 9),
+    makeLossRate(3, 7),
+    makeLossRate(1, 1),
+    makeLossRate(9, 1),
+    makeLossRate(1, 0),
+  ];
   expect(rows.map(({ improbableRow }) => improbableRow)).toEqual([6, 6, 12, 20, 60, 60]);
 });

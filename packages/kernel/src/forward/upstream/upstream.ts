@@ -4,7 +4,7 @@
  * An attempt outlives its question: a reply after another server's still shows how this one does, and so does silence.
  * So health costs no extra queries.
  */
-import { wholeRcodeOf } from '@portolan/dns/edns.ts';
+import { toFullRcode } from '@portolan/dns/edns.ts';
 import { type Message, RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { QueuedTimer, TimerQueue } from '../../base/timer-queue.ts';
@@ -208,7 +208,7 @@ export class Upstream {
 
   /** Counts a reply. @internal for `Attempt` */
   replied(attempt: Attempt, reply: Message): void {
-    const rcode = wholeRcodeOf(reply);
+    const rcode = toFullRcode(reply);
     this.#replies.set(rcode, (this.#replies.get(rcode) ?? 0) + 1);
     this.losses.noteAnswered();
     this.#learnEdns(attempt.query, rcode);

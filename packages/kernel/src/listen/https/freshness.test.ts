@@ -2,7 +2,7 @@ import { encodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { type Message, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
-import { freshnessOf } from './freshness.ts';
+import { computeFreshness } from './freshness.ts';
 
 const NAME = parseName('a.example.');
 const record = (ttl: number, data: ResourceRecord['data']): ResourceRecord => ({
@@ -42,7 +42,7 @@ function freshness({ rcode = 0, type = TYPE.A, ...parts }: Parts): number {
   };
   const questions = [{ name: NAME, type, class: 1 }];
   const sections = { answers: [], authorities: [], additionals: [], edns: undefined };
-  return freshnessOf(encodeMessage({ header, questions, ...sections, ...parts }, {}));
+  return computeFreshness(encodeMessage({ header, questions, ...sections, ...parts }, {}));
 }
 
 describe('the time for which a response is fresh', () => {
@@ -64,5 +64,5 @@ describe('the time for which a response is fresh', () => {
     ['of a transfer is short', 5, { type: TYPE.AXFR, answers: [soa(60, 60)] }],
   ])('%s', (_, seconds, parts) => expect(freshness(parts)).toBe(seconds));
 
-  it('of octets that are no message is none', () => expect(freshnessOf(new Uint8Array(5))).toBe(0));
+  it('of octets that are no message is none', () => expect(computeFreshness(new Uint8Array(5))).toBe(0));
 });

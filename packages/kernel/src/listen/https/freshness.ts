@@ -1,7 +1,7 @@
 /**
  * How long HTTP caches may keep a response (RFC 8484 section 5.1), as CoreDNS computes it.
  */
-import { wholeRcodeOf } from '@portolan/dns/edns.ts';
+import { toFullRcode } from '@portolan/dns/edns.ts';
 import { HEADER_OCTETS } from '@portolan/dns/header.ts';
 import { tryDecodeMessage } from '@portolan/dns/message.ts';
 import { skipName } from '@portolan/dns/query-records.ts';
@@ -15,7 +15,7 @@ const NOT_KEPT: ReadonlySet<number> = new Set([TYPE.AXFR, TYPE.IXFR]);
 const OPCODE_AND_RCODE = 0x780f;
 
 /** @returns seconds, from 0 */
-export function freshnessOf(response: Uint8Array): number {
+export function computeFreshness(response: Uint8Array): number {
   // Most responses have an answer, whose records need not be decoded.
   return answerFreshness(response) ?? freshnessOfMessage(response);
 }
@@ -51,23 +51,23 @@ function freshnessOfMessage(response: Uint8Array): number {
   if (records.length === 0 || !isKept(message)) return SHORT;
   let seconds = MAX_SECONDS;
   for (const { ttl } of records) seconds = Math.min(seconds, ttl);
-  const minimum = answers.length === 0 ? minimumOf(authorities) : undefined;
+  const minimum = answers.length === 0 ? findSoaMinimum(authorities) : undefined;
   return minimum === undefined ? seconds : Math.min(seconds, minimum);
 }
 
 /** Whether it answers its question, by records or by a denial. */
 function isKept(message: Message): boolean {
   const { header, questions, answers, authorities } = message;
-  const rcode = wholeRcodeOf(message);
+  const rcode = toFullRcode(message);
   if (header.opcode !== OPCODE.QUERY || NOT_KEPT.has(questions[0]?.type ?? 0)) return false;
   if (rcode === RCODE.NXDOMAIN) return answers.length === 0;
   if (rcode !== RCODE.NOERROR) return false;
   const isReferral = authorities.some(({ data }) => data.kind === 'NS');
-  return answers.length > 0 || minimumOf(authorities) !== undefined || !isReferral;
+  return answers.length > 0 || findSoaMinimum(authorities) !== undefined || !isReferral;
 }
 
 /** How long a denial holds (RFC 2308 section 5): CoreDNS takes only the TTL of the SOA record. */
-function minimumOf(authorities: readonly ResourceRecord[]): number | undefined {
+function findSoaMinimum(authorities: readonly ResourceRecord[]): number | undefined {
   for (const { data } of authorities) if (data.kind === 'SOA') return data.minimum;
   return undefined;
 }

@@ -73,7 +73,7 @@ export class Http1Parser {
     // The connections have their own timers.
     this.#server = loadHttp().createServer({ keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 });
     this.#server.on('request', (request, response) =>
-      this.#takers.get(request.socket)?.(exchangeOf(request, response)),
+      this.#takers.get(request.socket)?.(createExchange(request, response)),
     );
   }
 
@@ -84,7 +84,7 @@ export class Http1Parser {
   }
 }
 
-function exchangeOf(request: IncomingMessage, response: ServerResponse): HttpExchange {
+function createExchange(request: IncomingMessage, response: ServerResponse): HttpExchange {
   response.on('error', () => {});
   return {
     head: {

@@ -12,7 +12,7 @@ const QUESTION = [3, 0x57, 0x65, 0x62, 4, 0x54, 0x65, 0x73, 0x74, 0, 0, 1, 0, 1]
 const OPT = [0, 0, 41, 0x04, 0xd0, 0, 0, 0x80, 0, 0, 0];
 const CLIENT = { address: '192.0.2.7', port: 5353, transport: 'udp' } as const;
 
-function queryOf(question: readonly number[], opt: readonly number[] = []): Uint8Array {
+function makeQuery(question: readonly number[], opt: readonly number[] = []): Uint8Array {
   const query = Uint8Array.from([...HEADER, ...question, ...opt]);
   query[11] = opt.length === 0 ? 0 : 1;
   return query;
@@ -36,14 +36,14 @@ describe('an event', () => {
   const reader = new QueryEventReader(rings.all[0] ?? makeEventRing(8));
 
   it('is not written unless it is wanted', () => {
-    const query = queryOf(QUESTION);
+    const query = makeQuery(QUESTION);
     rings.main.add(query, responseTo(query), CLIENT, { received: 1, source: 'table', transport: 'udp' });
     expect(drained(reader)).toEqual([]);
   });
 
   it('holds what the answer has overwritten, and the answer', () => {
     rings.setMode(EVENT_MODE.QUERIES);
-    const query = queryOf(QUESTION, OPT);
+    const query = makeQuery(QUESTION, OPT);
     const before = rings.main.now();
     rings.main.add(query, responseTo(query, 40), CLIENT, {
       received: before,
@@ -75,7 +75,7 @@ describe('an event', () => {
 
   it('keeps the response where that is wanted, and addresses of IPv6', () => {
     rings.setMode(EVENT_MODE.RESPONSES);
-    const query = queryOf(QUESTION);
+    const query = makeQuery(QUESTION);
     const response = responseTo(query, 5);
     const client = { ...CLIENT, address: '2001:db8::1' };
     rings.main.add(query, response, client, { received: 1, source: 'table', transport: 'udp' });
@@ -88,10 +88,10 @@ describe('an event', () => {
 
   it('has no question where the query had none that can be read', () => {
     const about = { received: 1, source: 'table', transport: 'udp' } as const;
-    const cut = queryOf(QUESTION).subarray(0, 18);
+    const cut = makeQuery(QUESTION).subarray(0, 18);
     rings.main.add(cut, responseTo(cut), CLIENT, about);
     const short = Uint8Array.of(1, 2, 3);
-    rings.main.add(short, responseTo(queryOf([])), CLIENT, about);
+    rings.main.add(short, responseTo(makeQuery([])), CLIENT, about);
     expect(drained(reader).map(({ question }) => question.length)).toEqual([0, 0]);
   });
 });
@@ -127,7 +127,7 @@ it('loses nothing but what it counts, in any order of batches and readings', () 
           writer.begin();
           for (const label of each.batch) {
             const name = [label, ...Array.from({ length: label }, () => 0x61), 0];
-            const query = queryOf([...name, 0, 1, 0, 1]);
+            const query = makeQuery([...name, 0, 1, 0, 1]);
             const response = responseTo(query, label * 3);
             response[response.length - 1] = written & 0xff;
             writer.noteQuery(new DataView(query.buffer), 0, query.length, 0);

@@ -24,7 +24,7 @@ const HEADER = {
   checkingDisabled: false,
 };
 
-function messageOf(name: string, isResponse: boolean, rcode: number): Uint8Array {
+function makeMessage(name: string, isResponse: boolean, rcode: number): Uint8Array {
   return encodeMessage({
     header: { ...HEADER, response: isResponse, rcode },
     questions: [{ name: parseName(name), type: 1, class: CLASS.IN }],
@@ -46,8 +46,8 @@ function makeSampled() {
     lost += missed;
   }, DOMAIN);
   const answer = (name: string, rcode: number = RCODE.NOERROR, times = 1) => {
-    const query = messageOf(name, false, 0);
-    const response = messageOf(name, true, rcode);
+    const query = makeMessage(name, false, 0);
+    const response = makeMessage(name, true, rcode);
     for (let turn = 0; turn < times; turn++) rings.main.add(query, response, CLIENT, ABOUT);
   };
   /** So many answers in each of 20 readings, which are a second. */

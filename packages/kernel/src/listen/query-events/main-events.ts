@@ -5,7 +5,7 @@
  */
 import { parseAddress } from '@portolan/dns/address.ts';
 import type { ClientTransport } from '@portolan/dns/response-size.ts';
-import { ENDPOINTS_ARE_IPV6, writeEndpointsOf } from '../../socket/endpoints.ts';
+import { ENDPOINTS_ARE_IPV6, writeEnvelopeEndpoints } from '../../socket/endpoints.ts';
 import { FLAG, TRANSPORTS } from './event-ring.ts';
 import { type EndpointSource, QueryEventWriter } from './event-writer.ts';
 
@@ -56,7 +56,7 @@ export class MainThreadEvents {
     this.#add(
       query,
       response,
-      { writeEndpoints: (_, target, at) => writeEndpointsOf(envelope, target, at) },
+      { writeEndpoints: (_, target, at) => writeEnvelopeEndpoints(envelope, target, at) },
       about,
     );
   }
@@ -66,20 +66,20 @@ export class MainThreadEvents {
     if (!writer.begin()) return;
     writer.receivedAt(about.received);
     const flags = TRANSPORTS.indexOf(about.transport) | (about.source === 'chain' ? FLAG.CHAIN : 0);
-    writer.noteQuery(viewOf(query), 0, query.length, flags);
-    writer.write(viewOf(response), 0, response.length, source, 0);
+    writer.noteQuery(toDataView(query), 0, query.length, flags);
+    writer.write(toDataView(response), 0, response.length, source, 0);
     writer.publish();
   }
 }
 
-function viewOf(octets: Uint8Array): DataView {
+function toDataView(octets: Uint8Array): DataView {
   return new DataView(octets.buffer, octets.byteOffset, octets.byteLength);
 }
 
 function writeClient({ address, port }: Peer, target: Uint32Array, at: number): number {
   const octets = parseAddress(address.split('%')[0] ?? '') ?? new Uint8Array(4);
   const words = octets.length / 4;
-  const view = viewOf(octets);
+  const view = toDataView(octets);
   target[at] = port | (words === 4 ? ENDPOINTS_ARE_IPV6 : 0);
   for (let word = 0; word < words; word++) {
     target[at + 1 + word] = view.getUint32(word * 4, true);

@@ -28,7 +28,7 @@ export interface TlsIdentity {
 }
 
 /** @param ticketKeys 48 octets that encrypt session tickets */
-export function contextOf(identity: TlsIdentity, ticketKeys?: Buffer): SecureContextOptions {
+export function toSecureContextOptions(identity: TlsIdentity, ticketKeys?: Buffer): SecureContextOptions {
   const { certificate, key, authorities, clientAuthentication } = identity;
   // A session of a client that was not verified must not be resumed where clients are verified.
   const scope = createHash('sha256')

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { contextOf, isWelcome, type TlsIdentity } from './tls-identity.ts';
+import { isWelcome, type TlsIdentity, toSecureContextOptions } from './tls-identity.ts';
 
 /** Loaded when first used: most servers have no TLS, which takes a megabyte. */
 const loadTls = () => process.getBuiltinModule('node:tls');
@@ -18,7 +18,7 @@ const TICKET_KEY_MILLISECONDS = 24 * 3_600_000;
 
 /** @throws Error with OpenSSL's reason if the certificate, the key or an authority cannot be used */
 export function checkIdentity(identity: TlsIdentity): void {
-  loadTls().createSecureContext(contextOf(identity));
+  loadTls().createSecureContext(toSecureContextOptions(identity));
 }
 
 export interface TlsServerOptions {
@@ -45,7 +45,7 @@ export class TlsServer {
     this.#clock = clock;
     const verifies = identity.clientAuthentication !== 'nocert';
     this.#server = loadTls().createServer({
-      ...contextOf(identity, this.#ticketKeys),
+      ...toSecureContextOptions(identity, this.#ticketKeys),
       ALPNProtocols: [...protocols],
       requestCert: verifies,
       // `#onSecure` judges, because some demands take certificates that no authority has signed.
@@ -62,7 +62,7 @@ export class TlsServer {
    * @param onSecure called once the client is known and welcome
    */
   secure(socket: Socket, onSecure: (secured: TLSSocket) => void): void {
-    const key = endpointsOf(socket);
+    const key = formatEndpoints(socket);
     this.#waiting.set(key, onSecure);
     socket.once('close', () => {
       if (this.#waiting.get(key) === onSecure) this.#waiting.delete(key);
@@ -79,7 +79,7 @@ export class TlsServer {
   renew(identity: TlsIdentity): void {
     checkIdentity(identity);
     this.#identity = identity;
-    this.#server.setSecureContext(contextOf(identity, this.#ticketKeys));
+    this.#server.setSecureContext(toSecureContextOptions(identity, this.#ticketKeys));
   }
 
   stop(): void {
@@ -87,7 +87,7 @@ export class TlsServer {
   }
 
   #onSecure(secured: TLSSocket): void {
-    const key = endpointsOf(secured);
+    const key = formatEndpoints(secured);
     const onSecure = this.#waiting.get(key);
     this.#waiting.delete(key);
     const { clientAuthentication } = this.#identity;
@@ -109,6 +109,6 @@ export class TlsServer {
 }
 
 /** Unique among the open connections of a listener. */
-function endpointsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+function formatEndpoints({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }

@@ -11,7 +11,7 @@ const slotsFor = (entries: number): number =>
   2 ** Math.ceil(Math.log2(Math.max(MIN_SLOTS, (entries * 4) / 3)));
 
 export class EntrySlots {
-  readonly #hashOf: ((entry: number) => number) | undefined;
+  readonly #hashEntry: ((entry: number) => number) | undefined;
   #slots: Int32Array;
   #count = 0;
   /** Each entry with its hash, in the order of `add`; empty if entries can be hashed again. */
@@ -19,11 +19,11 @@ export class EntrySlots {
 
   /**
    * @param expected number of entries: the index grows for more
-   * @param hashOf returns the hash that an entry was added with. Without it the index notes all hashes until it moves: two words for an
+   * @param hashEntry returns the hash that an entry was added with. Without it the index notes all hashes until it moves: two words for an
    *   entry, but it grows in a fraction of the time
    */
-  constructor(expected: number, hashOf?: (entry: number) => number) {
-    this.#hashOf = hashOf;
+  constructor(expected: number, hashEntry?: (entry: number) => number) {
+    this.#hashEntry = hashEntry;
     this.#slots = new Int32Array(slotsFor(expected));
   }
 
@@ -48,7 +48,7 @@ export class EntrySlots {
   /** Adds a new entry. @param entry its place, more than 0 */
   add(hash: number, entry: number): void {
     if ((this.#count + 1) * 4 > this.#slots.length * 3) this.#resize(this.#slots.length * 2);
-    if (this.#hashOf === undefined) this.#note(hash, entry);
+    if (this.#hashEntry === undefined) this.#note(hash, entry);
     this.#count += 1;
     this.#put(hash, entry);
   }
@@ -87,14 +87,14 @@ export class EntrySlots {
   #resize(slots: number): void {
     const old = this.#slots;
     this.#slots = new Int32Array(slots);
-    if (this.#hashOf === undefined) {
+    if (this.#hashEntry === undefined) {
       const end = 2 * this.#count;
       for (let at = 0; at < end; at += 2) this.#put(this.#noted[at + 1] ?? 0, this.#noted[at] ?? 0);
       return;
     }
     for (const word of old) {
       const entry = word & PLACE_MASK;
-      if (entry !== 0) this.#put(this.#hashOf(entry), entry);
+      if (entry !== 0) this.#put(this.#hashEntry(entry), entry);
     }
   }
 }

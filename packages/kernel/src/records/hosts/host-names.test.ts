@@ -31,7 +31,7 @@ function expected(lines: readonly Line[]) {
   return { names, pointers };
 }
 
-function hostsOf(lines: readonly Line[]): HostNames {
+function makeHosts(lines: readonly Line[]): HostNames {
   const hosts = makeUnseenNames();
   for (const { name, address, ttl } of lines)
     hosts.add(
@@ -46,11 +46,11 @@ describe('the names of hosts files', () => {
   it('are what their lines say, whatever addresses they share', () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 30 }), (lines) => {
-        const hosts = hostsOf(lines);
+        const hosts = makeHosts(lines);
         const { names, pointers } = expected(lines);
         expect(Array.from(hosts.names(), keyOfWire)).toEqual([...names.keys()]);
         for (const [name, addresses] of names) {
-          const told = hosts.addressesOf(wire(name));
+          const told = hosts.findAddresses(wire(name));
           expect(told.map(({ octets, ttl }) => ({ address: formatAddress(octets), ttl }))).toEqual(addresses);
           const ipv4 = addresses.filter(({ address }) => !address.includes(':'));
           expect(hosts.countIpv4(wire(name))).toBe(ipv4.length);
@@ -72,7 +72,7 @@ describe('the names of hosts files', () => {
         const one = expected(some).names.get(`${name}.`);
         const other = expected(others).names.get(`${name}.`);
         const isSame = JSON.stringify(one) === JSON.stringify(other);
-        expect(hostsOf(some).hasSameAddresses(wire(name), hostsOf(others))).toBe(isSame);
+        expect(makeHosts(some).hasSameAddresses(wire(name), makeHosts(others))).toBe(isSame);
       }),
     );
   });
@@ -85,7 +85,7 @@ describe('the names of hosts files', () => {
       hosts.add(wire(`name-${index}.example`), Uint8Array.of(10, index >> 16, index >> 8, index), origin);
     expect(hosts.size).toBe(count);
     let listed = 0;
-    for (const name of hosts.names()) listed += hosts.addressesOf(name).length;
+    for (const name of hosts.names()) listed += hosts.findAddresses(name).length;
     for (const name of hosts.reverseNames()) listed += hosts.pointer(name) === undefined ? 0 : 1;
     expect(listed).toBe(2 * count);
     expect(keyOfWire(hosts.pointer(wire('95.234.0.10.in-addr.arpa'))?.target ?? wire('none'))).toBe(

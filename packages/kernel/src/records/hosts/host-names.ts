@@ -246,16 +246,16 @@ export class HostNames {
   *reverseNames(): Generator<WireName, void> {
     for (const { start, end } of this.#addresses.parts())
       for (let entry = start; entry < end; entry += wordsOfAddress(this.#atoms[entry] ?? 0)) {
-        if (this.#firstOf(entry) === 0) continue;
+        if (this.#findFirstPair(entry) === 0) continue;
         const name = encodeReverseName(this.#octetsAt(entry));
         if (!this.#hasArpaNames || this.#findName(name) === 0) yield name;
       }
   }
 
   /** The addresses of a name in the order of their lines; empty for an unknown name. */
-  addressesOf(name: WireName): readonly HostAddress[] {
+  findAddresses(name: WireName): readonly HostAddress[] {
     const first = this.#findName(name);
-    return first === 0 ? [] : Array.from(this.#pairsOf(first), (pair) => this.#addressOf(pair));
+    return first === 0 ? [] : Array.from(this.#listPairs(first), (pair) => this.#readAddress(pair));
   }
 
   has(name: WireName): boolean {
@@ -269,14 +269,14 @@ export class HostNames {
     // Nearly all names have one address.
     if (this.#isSingle(first)) return this.#isIpv4(first) ? 1 : 0;
     let count = 0;
-    for (const pair of this.#pairsOf(first)) if (this.#isIpv4(pair)) count += 1;
+    for (const pair of this.#listPairs(first)) if (this.#isIpv4(pair)) count += 1;
     return count;
   }
 
   /** The first name of the address that a name of the reverse tree represents. */
   pointer(name: WireName): HostPointer | undefined {
     const address = this.#leadingAddress(name);
-    return address === 0 ? undefined : this.#pointerOf(this.#firstOf(address));
+    return address === 0 ? undefined : this.#readPointer(this.#findFirstPair(address));
   }
 
   /** All names of the address, in the order of their lines, as far as a message could have them. */
@@ -285,8 +285,8 @@ export class HostNames {
     if (address === 0) return [];
     const pointers: HostPointer[] = [];
     const last = (this.#atoms[address] ?? 0) >>> LEADS_SHIFT;
-    let pair = this.#firstOf(address);
-    while (pointers.push(this.#pointerOf(pair)) < MAX_LISTED_POINTERS && pair !== last)
+    let pair = this.#findFirstPair(address);
+    while (pointers.push(this.#readPointer(pair)) < MAX_LISTED_POINTERS && pair !== last)
       pair = this.#atoms[pair + PAIR.NEXT_OF_ADDRESS] ?? 0;
     return pointers;
   }
@@ -298,8 +298,8 @@ export class HostNames {
     if (here === 0 || there === 0) return here === there;
     // Nearly all names have one address.
     if (this.#isSingle(here) && other.#isSingle(there)) return this.#isSame(here, other, there);
-    const own = [...this.#pairsOf(here)];
-    const others = [...other.#pairsOf(there)];
+    const own = [...this.#listPairs(here)];
+    const others = [...other.#listPairs(there)];
     return (
       own.length === others.length && own.every((pair, at) => this.#isSame(pair, other, others[at] ?? 0))
     );
@@ -319,7 +319,7 @@ export class HostNames {
       for (let pair = start; pair < end; pair += wordsOfName(this.#lengthAt(pair))) yield pair;
   }
 
-  *#pairsOf(first: number): Generator<number, void> {
+  *#listPairs(first: number): Generator<number, void> {
     yield first;
     const last = this.#atoms[first + PAIR.NEXT_OF_NAME] ?? 0;
     for (let pair = last; pair !== 0; ) {
@@ -354,20 +354,20 @@ export class HostNames {
   }
 
   #isSame(pair: number, other: HostNames, otherPair: number): boolean {
-    const here = this.#addressOf(pair);
-    const there = other.#addressOf(otherPair);
+    const here = this.#readAddress(pair);
+    const there = other.#readAddress(otherPair);
     return here.ttl === there.ttl && Buffer.compare(here.octets, there.octets) === 0;
   }
 
-  #addressOf(pair: number): HostAddress {
+  #readAddress(pair: number): HostAddress {
     const origin = (this.#atoms[pair + PAIR.SHAPE] ?? 0) >>> ORIGIN_SHIFT;
     const { ttl, file } = this.#origins[origin] ?? NO_ORIGIN;
     return { octets: this.#octetsAt(this.#atoms[pair + PAIR.ADDRESS] ?? 0), origin, ttl, file };
   }
 
-  #pointerOf(pair: number): HostPointer {
+  #readPointer(pair: number): HostPointer {
     const named = this.#lengthAt(pair) === 0 ? (this.#atoms[pair + PAIR.KEY] ?? 0) : pair;
-    const { ttl, file } = this.#addressOf(pair);
+    const { ttl, file } = this.#readAddress(pair);
     return { target: this.#nameAt(named), ttl, file };
   }
 
@@ -422,11 +422,11 @@ export class HostNames {
     if (octets === undefined) return 0;
     this.#key.load(octets);
     const entry = this.#findAddress(this.#key);
-    return entry !== 0 && this.#firstOf(entry) !== 0 ? entry : 0;
+    return entry !== 0 && this.#findFirstPair(entry) !== 0 ? entry : 0;
   }
 
   /** The first pair that an address leads to, or 0. */
-  #firstOf(address: number): number {
+  #findFirstPair(address: number): number {
     const last = (this.#atoms[address + ADDRESS.LEADS] ?? 0) >>> LEADS_SHIFT;
     return last === 0 ? 0 : (this.#atoms[last + PAIR.NEXT_OF_ADDRESS] ?? 0);
   }

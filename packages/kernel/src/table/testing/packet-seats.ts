@@ -90,7 +90,11 @@ export function expectOtherSeatsUntouched(subject: SeatSubject, numRuns: number)
   const counts: SeatCounts = { answered: 0, asked: 0, dropped: 0 };
   const expectUntouched = (shapes: readonly SeatShape[], maxBatches: number, runs: number): void => {
     const shape = fc.constantFrom(...shapes);
-    const batches = fc.array(batchOf(subject), { minLength: 2, maxLength: maxBatches, size: 'max' });
+    const batches = fc.array(makeBatchArbitrary(subject), {
+      minLength: 2,
+      maxLength: maxBatches,
+      size: 'max',
+    });
     fc.assert(
       fc.property(shape, batches, (drawn, asked) => {
         const seats = new PacketSeats(subject, drawn, counts);
@@ -104,8 +108,8 @@ export function expectOtherSeatsUntouched(subject: SeatSubject, numRuns: number)
   return counts;
 }
 
-function batchOf({ questions, groups }: SeatSubject): fc.Arbitrary<AskedBatch> {
-  const octets = packetOf(questions).map((each) => Buffer.from(each).toString('hex'));
+function makeBatchArbitrary({ questions, groups }: SeatSubject): fc.Arbitrary<AskedBatch> {
+  const octets = makePacketArbitrary(questions).map((each) => Buffer.from(each).toString('hex'));
   const client = fc.constantFrom('192.0.2.77', '10.0.0.1', '2001:db8::7');
   const packets = fc.array(fc.record({ octets, client }), {
     minLength: 1,
@@ -127,7 +131,7 @@ interface Asked extends SeatQuestion {
   readonly options: number;
 }
 
-function packetOf(questions: readonly SeatQuestion[]): fc.Arbitrary<Uint8Array> {
+function makePacketArbitrary(questions: readonly SeatQuestion[]): fc.Arbitrary<Uint8Array> {
   const question = fc
     .tuple(fc.constantFrom(...questions), fc.option(fc.constantFrom(...OTHER_TYPES), { freq: 2 }))
     .map(([{ name, type }, other]) => ({ name, type: other ?? type }));
@@ -226,15 +230,15 @@ class PacketSeats {
   /** Takes a packet into its seat. @returns its octets */
   #take({ octets, client }: AskedPacket, index: number): number {
     const packet = Buffer.from(octets, 'hex');
-    this.#octets.set(packet, this.#startOf(index));
-    this.#octets.set(CLIENTS[client], this.#clientOf(index));
+    this.#octets.set(packet, this.#locatePacket(index));
+    this.#octets.set(CLIENTS[client], this.#locateClient(index));
     return packet.length;
   }
 
   #answerPacket(index: number, length: number, group: number, now: number): number {
     const { octets: capacity, transport } = this.#shape;
-    const start = this.#startOf(index);
-    const client = this.#clientOf(index);
+    const start = this.#locatePacket(index);
+    const client = this.#locateClient(index);
     const alone = this.#answerAlone(index, length, group, now);
     const verdict = this.#reader.answer(this.#octets, start, length, capacity, transport, group, client);
     if (verdict !== alone.verdict)
@@ -254,8 +258,8 @@ class PacketSeats {
   #answerAlone(index: number, length: number, group: number, now: number) {
     const { memory, reader: number, udpSize } = this.#subject;
     const { octets: capacity, transport } = this.#shape;
-    const start = this.#startOf(index);
-    const client = this.#clientOf(index);
+    const start = this.#locatePacket(index);
+    const client = this.#locateClient(index);
     this.#alone.fill(0xa5, 0, capacity);
     this.#octets.copy(this.#alone, 0, start, start + length);
     this.#octets.copy(this.#alone, capacity, client, client + CLIENT_OCTETS);
@@ -284,11 +288,11 @@ class PacketSeats {
     this.#seats[other] = seat;
   }
 
-  #startOf(index: number): number {
+  #locatePacket(index: number): number {
     return (this.#seats[index] ?? 0) * this.#shape.octets;
   }
 
-  #clientOf(index: number): number {
+  #locateClient(index: number): number {
     return this.#shape.seats * this.#shape.octets + (this.#seats[index] ?? 0) * CLIENT_OCTETS;
   }
 }

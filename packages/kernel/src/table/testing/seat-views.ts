@@ -51,12 +51,12 @@ const REPEATING: ViewSettings = {
 export function seatsOfAllViews(maxTtl: number | undefined): SeatSubject {
   const table = new TableWriter({ readers: 1, reservation: 2 ** 27, cacheOctets: 2 ** 25, maxTtl });
   const zone = table.defineZone(settings('zone.test', { cachesOpenTypes: true, any: 'minimal' }));
-  for (const each of nodesOf(zone)) table.put(each);
+  for (const each of makeNodes(zone)) table.put(each);
   table.claimOutcomes(1, 32);
   const plain = defineFilled(table, PLAIN);
   const repeating = defineFilled(table, REPEATING);
   const bounded = defineFilled(table, { ...REPEATING, maxUdpSize: 600, rotatesAddresses: false });
-  const groups = groupsOf(plain, repeating, bounded);
+  const groups = makeGroups(plain, repeating, bounded);
   table.showViews(groups);
   // One more group, which the table does not know.
   const numbers = Array.from({ length: groups.length + 1 }, (_, group) => group);
@@ -77,7 +77,7 @@ function defineFilled(table: TableWriter, shape: ViewSettings): ViewId {
   return view;
 }
 
-function groupsOf(plain: ViewId, repeating: ViewId, bounded: ViewId): readonly ListenerGroupViews[] {
+function makeGroups(plain: ViewId, repeating: ViewId, bounded: ViewId): readonly ListenerGroupViews[] {
   const ofZones = (...zones: readonly (readonly [zone: string, view: ViewId])[]): ZoneViews => ({
     kind: 'views',
     zones: zones.map(([zone, view]) => ({ zone: wire(zone), view })),
@@ -94,7 +94,7 @@ function groupsOf(plain: ViewId, repeating: ViewId, bounded: ViewId): readonly L
   ];
 }
 
-function nodesOf(zone: ZoneId): readonly NameNode[] {
+function makeNodes(zone: ZoneId): readonly NameNode[] {
   const large = new Array<string>(100).fill('10.0.0.1');
   return [
     node('zone.test', zone),

@@ -6,7 +6,7 @@ import type { Log } from '@portolan/kernel/base/log.ts';
 import { isProtobuf, readObject } from '../../protobuf/envelope.ts';
 import type { ApiResponse, Connection } from '../connection/types.ts';
 import type { ConnectionAttempt } from './attempt.ts';
-import { failureOf, ListWatchError } from './failure.ts';
+import { ListWatchError, toFailure } from './failure.ts';
 import { defaultTiming, type ListWatchTiming } from './timing.ts';
 
 export interface ApiAccess {
@@ -69,7 +69,7 @@ export async function ask(
   const octets = await readBody(response, REFUSAL_LIMIT, attempt);
   const body = readStatus(response, octets) ?? octets.toString('utf8');
   throw new ListWatchError(
-    failureOf(response.status, body, response.headers['retry-after'], api.clock.now()),
+    toFailure(response.status, body, response.headers['retry-after'], api.clock.now()),
   );
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failureOf } from './failure.ts';
+import { toFailure } from './failure.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 
@@ -11,7 +11,7 @@ test.each([
   [429, 'server'],
   [500, 'server'],
 ] as const)('%i is %s', (status, kind) => {
-  expect(failureOf(status, { message: 'why' }, undefined, NOW)).toMatchObject({
+  expect(toFailure(status, { message: 'why' }, undefined, NOW)).toMatchObject({
     kind,
     words: `${status} why`,
   });
@@ -19,8 +19,8 @@ test.each([
 
 test('a server behind the version we know is expired, whatever its status', () => {
   const body = { details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } };
-  expect(failureOf(504, body, '1', NOW).kind).toBe('expired');
-  expect(failureOf(504, {}, '1', NOW).kind).toBe('server');
+  expect(toFailure(504, body, '1', NOW).kind).toBe('expired');
+  expect(toFailure(504, {}, '1', NOW).kind).toBe('server');
 });
 
 test.each([
@@ -33,7 +33,7 @@ test.each([
   ],
   [504, '', 'server', '504'],
 ] as const)('%i in plain text is understood', (status, text, kind, words) => {
-  expect(failureOf(status, text, undefined, NOW)).toMatchObject({ kind, words });
+  expect(toFailure(status, text, undefined, NOW)).toMatchObject({ kind, words });
 });
 
 test.each([
@@ -43,9 +43,9 @@ test.each([
   ['soon', undefined],
   [undefined, undefined],
 ])('Retry-After: %s', (header, retryAfter) => {
-  expect(failureOf(503, undefined, header, NOW)).toMatchObject({ retryAfter });
+  expect(toFailure(503, undefined, header, NOW)).toMatchObject({ retryAfter });
 });
 
 test('the words of the server are cut', () => {
-  expect(failureOf(500, { message: 'x'.repeat(10_000) }, undefined, NOW).words).toHaveLength(300);
+  expect(toFailure(500, { message: 'x'.repeat(10_000) }, undefined, NOW).words).toHaveLength(300);
 });

@@ -55,7 +55,7 @@ const MAX_WORDS = 300;
  * @param body the parsed Status object, or the text of another answer. Any other value is tolerated
  * @param now milliseconds since the epoch, for a `Retry-After` that is a date
  */
-export function failureOf(status: number, body: unknown, retryAfter: unknown, now: number): Failure {
+export function toFailure(status: number, body: unknown, retryAfter: unknown, now: number): Failure {
   const record = asRecord(body);
   const message = asText(record?.['message']) ?? asText(body)?.trim() ?? '';
   const words = `${status} ${message}`.trim().replaceAll(/\s+/g, ' ').slice(0, MAX_WORDS);

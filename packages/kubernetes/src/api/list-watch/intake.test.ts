@@ -1,4 +1,4 @@
-import { ItemFence, type RejectedItem } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard, type RejectedItem } from '@portolan/kernel/base/item-guard.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import fc from 'fast-check';
@@ -13,8 +13,8 @@ const pod = (name: number, phase: string) => ({
   status: { podIP: '10.0.0.1', phase },
 });
 
-const fenceOf = (report: (rejected: RejectedItem) => void) =>
-  new ItemFence({ source: 'kubernetes', clock: new ManualClock(), log: silentLog, report });
+const makeFence = (report: (rejected: RejectedItem) => void) =>
+  new ItemGuard({ source: 'kubernetes', clock: new ManualClock(), log: silentLog, report });
 
 type Step =
   | { readonly kind: 'take'; readonly name: number; readonly phase: 'Running' | 'Succeeded' }
@@ -39,7 +39,7 @@ test('whatever comes in lists and between them, the sink holds what there is and
       const sink = new MemorySink<PodObject>();
       const intake = new Intake(
         sink,
-        fenceOf(() => {}),
+        makeFence(() => {}),
       );
       const phases = new Map<number, string>();
       intake.startList();
@@ -71,7 +71,7 @@ test('objects that cannot be understood are told of, and count if they have a na
   const warned: string[] = [];
   const intake = new Intake(
     new MemorySink<PodObject>(),
-    fenceOf(({ item, problem }) => warned.push(`${item}: ${problem}`)),
+    makeFence(({ item, problem }) => warned.push(`${item}: ${problem}`)),
   );
   const trim = (raw: unknown) => ({ kind: 'malformed' as const, key: String(raw), problem: 'odd' });
   intake.startList();
@@ -88,7 +88,7 @@ test('an object that the program fails at is left out, and the others are taken 
   const sink = new MemorySink<PodObject>();
   const intake = new Intake(
     sink,
-    fenceOf((each) => rejected.push(each)),
+    makeFence((each) => rejected.push(each)),
   );
   const trim: typeof trimPod = (raw) => {
     if (raw === odd) throw new Error('a defect');

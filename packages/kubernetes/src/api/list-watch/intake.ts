@@ -3,18 +3,18 @@
  *
  * The counts matter: the server check compares them with the server's.
  */
-import type { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import type { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import { keyOfObject, type ObjectKey, type ObjectSink, type WatchedObject } from '../../objects/objects.ts';
 import { readIdentity, type Trim, type Trimmed } from '../../objects/trim/trimmed.ts';
 
 export class Intake<Kind extends WatchedObject> {
   readonly #sink: ObjectSink<Kind>;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   #leftOut = new Set<ObjectKey>();
   /** While a list is under way: the objects it leaves out, and those deleted after they were listed. */
   #list: { readonly leftOut: Set<ObjectKey>; readonly deleted: Set<ObjectKey>; taken: number } | undefined;
 
-  constructor(sink: ObjectSink<Kind>, fence: ItemFence) {
+  constructor(sink: ObjectSink<Kind>, fence: ItemGuard) {
     this.#sink = sink;
     this.#fence = fence;
   }
@@ -45,7 +45,7 @@ export class Intake<Kind extends WatchedObject> {
   take(raw: unknown, trim: Trim<Kind>): void {
     if (this.#list !== undefined) this.#list.taken += 1;
     const isTaken = this.#fence.take(
-      () => nameOf(raw),
+      () => describeObject(raw),
       () => {
         const trimmed = trim(raw);
         if (trimmed.kind === 'object') this.#accept(trimmed.object);
@@ -59,7 +59,7 @@ export class Intake<Kind extends WatchedObject> {
   /** Takes the last known state of an object that was deleted. */
   drop(raw: unknown, trim: Trim<Kind>): void {
     const isDropped = this.#fence.take(
-      () => nameOf(raw),
+      () => describeObject(raw),
       () => {
         const key = keyOfTrimmed(trim(raw));
         if (key === undefined) this.#fence.reject('?', 'malformed', 'a deleted object has no name');
@@ -115,7 +115,7 @@ function keyOfTrimmed(trimmed: Trimmed<WatchedObject>): ObjectKey | undefined {
   return trimmed.kind === 'object' ? keyOfObject(trimmed.object) : trimmed.key;
 }
 
-function nameOf(raw: unknown): ObjectKey {
+function describeObject(raw: unknown): ObjectKey {
   return keyOfRaw(raw) ?? '?';
 }
 

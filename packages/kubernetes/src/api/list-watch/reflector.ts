@@ -4,7 +4,7 @@
  * One loop makes one try after the other. The retry policy decides what the next one does, and after which wait.
  */
 import { formatElapsed } from '@portolan/kernel/base/duration.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import { OutageLog } from '@portolan/kernel/base/outage-log.ts';
 import { RateLimitedWarnings } from '@portolan/kernel/base/rate-limited-warning.ts';
 import type { ObjectSink, WatchedObject } from '../../objects/objects.ts';
@@ -55,7 +55,7 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
   readonly #changed: () => void;
   readonly #versions: ApiVersions<Kind>;
   readonly #replica: Replica<Kind>;
-  readonly #fence: ItemFence;
+  readonly #fence: ItemGuard;
   readonly #outage: OutageLog;
   readonly #check: ServerCheck;
   readonly #silence: Silence;
@@ -86,7 +86,7 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
     this.#changed = changed;
     this.#versions = versions;
     const warnings = new RateLimitedWarnings(api.log, api.clock, MALFORMED_INTERVAL);
-    this.#fence = new ItemFence({
+    this.#fence = new ItemGuard({
       source: 'kubernetes',
       clock: api.clock,
       log: api.log,
@@ -331,11 +331,11 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
 
   #act(finding: ServerFinding): void {
     if (this.#attempt === undefined) return;
-    this.#interruption = this.#outcomeOf(finding);
+    this.#interruption = this.#toOutcome(finding);
     this.#attempt.fail({ kind: 'stopped', words: finding.words });
   }
 
-  #outcomeOf(finding: ServerFinding): Outcome {
+  #toOutcome(finding: ServerFinding): Outcome {
     const { words } = finding;
     const watched = this.#watched;
     const fields = { kind: this.#title, reason: words };

@@ -4,7 +4,7 @@
 import { ProtobufError } from '@portolan/kernel/base/protobuf-message.ts';
 import { asRecord, asText } from '../../objects/trim/fields.ts';
 import { readEvent } from '../../protobuf/envelope.ts';
-import { type Failure, failureOf } from './failure.ts';
+import { type Failure, toFailure } from './failure.ts';
 
 export type WatchEvent =
   | { readonly kind: 'upsert'; readonly object: unknown; readonly resourceVersion: string | undefined }
@@ -56,7 +56,7 @@ function toEvent(type: unknown, object: unknown, now: number): WatchEvent {
     case 'ERROR': {
       const code = asRecord(object)?.['code'];
       const status = typeof code === 'number' ? code : 500;
-      return { kind: 'error', failure: failureOf(status, object, undefined, now) };
+      return { kind: 'error', failure: toFailure(status, object, undefined, now) };
     }
     default:
       return { kind: 'broken', problem: 'an unknown type' };

@@ -106,7 +106,8 @@ export class RestClient {
     }
     const text = await readText(response);
     const object = parseRecord(text);
-    if (response.status >= 300) throw new RestError(wordsOf(response.status, object, text), response.status);
+    if (response.status >= 300)
+      throw new RestError(readErrorMessage(response.status, object, text), response.status);
     if (object === undefined)
       throw new RestError(`the answer is no object: ${text.slice(0, MAX_WORDS)}`, undefined);
     return object;
@@ -136,7 +137,7 @@ async function readText(response: ApiResponse): Promise<string> {
 }
 
 /** The server's message, as kubectl shows it. Some refusals are plain text. */
-function wordsOf(status: number, object: JsonRecord | undefined, text: string): string {
+function readErrorMessage(status: number, object: JsonRecord | undefined, text: string): string {
   const said = asText(object?.['message']) ?? text.trim().replaceAll(/\s+/g, ' ');
   return said === '' ? `refused with status ${status}` : said.slice(0, MAX_WORDS);
 }

@@ -26,7 +26,7 @@ const outcome = OUTCOME.zone;
 function zone(apex: NameKey, view: ZoneFacts): Zone {
   const soa = {
     kind: 'SOA',
-    primary: nameserverOf(apex),
+    primary: toNameserver(apex),
     // A key: labels below an apex, whose length was checked.
     mailbox: `hostmaster.${apex}` as NameKey,
     serial: view.serial,
@@ -38,10 +38,10 @@ function zone(apex: NameKey, view: ZoneFacts): Zone {
   return { apex, soa, negativeTtl: Math.min(MAX_SOA_TTL, view.ttl), authoritativeNxdomain: true };
 }
 
-const nameserverOf = (apex: NameKey) => `ns.dns.${apex}` as NameKey;
+const toNameserver = (apex: NameKey) => `ns.dns.${apex}` as NameKey;
 
 function apexNodes({ apex, soa, negativeTtl }: Zone, view: ZoneFacts): readonly ZoneNode[] {
-  const nameserver = nameserverOf(apex);
+  const nameserver = toNameserver(apex);
   const addresses = addressSets(view.nameservers, view.ttl);
   const isReverse = apex !== view.domain;
   const own = [recordSet(TYPE.SOA, negativeTtl, [soa]), nameserverSet(apex, view)];
@@ -65,7 +65,7 @@ function apexNodes({ apex, soa, negativeTtl }: Zone, view: ZoneFacts): readonly 
 /** The names of this server: those of the services that have it as endpoint, as in CoreDNS, or the one of the zone. */
 function nameserverSet(apex: NameKey, { domain, nameservers, serverNames, ttl }: ZoneFacts): RecordSet {
   const isNamed = apex === domain && serverNames.length > 0;
-  const servers = isNamed ? serverNames : [{ name: nameserverOf(apex), addresses: nameservers }];
+  const servers = isNamed ? serverNames : [{ name: toNameserver(apex), addresses: nameservers }];
   const data = servers.map(({ name }): RecordData => ({ kind: 'NS', target: name }));
   const additional = servers.flatMap(({ name, addresses }) => namedSets(name, addressSets(addresses, ttl)));
   return { type: TYPE.NS, ttl, data, additional };
@@ -111,8 +111,8 @@ export const coreDns: Dialect = {
     below: COMPLETE,
     outcome: OUTCOME.namespace,
   }),
-  nameBelowService(view, name, labels, nodeOf) {
-    return shortPortName(name, labels, view.name, nodeOf);
+  nameBelowService(view, name, labels, findNode) {
+    return shortPortName(name, labels, view.name, findNode);
   },
   podNamespaceNode,
   podName,

@@ -13,7 +13,7 @@ import { addressSets, namedSets } from '../../names/record-sets.ts';
 import type { ReverseName } from '../../names/reverse-name.ts';
 import type { ServicePort } from '../../objects/objects.ts';
 import type { ServiceView } from '../dialect.ts';
-import { servicesOf, weightOf } from './service-set.ts';
+import { computeWeight, makeSrvData } from './service-set.ts';
 
 /** Endpoints that share a name, and what is derived from them. */
 export interface NamedEndpoints {
@@ -43,13 +43,13 @@ function nameGroup({ label, endpoints }: LabelGroup, view: ServiceView): NamedEn
   if (name === undefined) return undefined;
   const sets = addressSets(distinctAddresses(endpoints), view.ttl);
   const addresses = namedSets(name, sets);
-  const pairs = endpoints.flatMap(pairsOf);
+  const pairs = endpoints.flatMap(listEndpointPorts);
   const node = endpointNode(name, sets, addresses, pairs, view.ttl);
   const reverse = endpoints.map(({ address }) => ({ address, target: name, isService: false }));
   return { name, addresses, pairs, node, reverse };
 }
 
-function pairsOf(endpoint: Endpoint): readonly EndpointPort[] {
+function listEndpointPorts(endpoint: Endpoint): readonly EndpointPort[] {
   return endpoint.ports.map((port) => ({ endpoint, port, labels: portLabels(port) }));
 }
 
@@ -66,10 +66,10 @@ function endpointNode(
   pairs: readonly EndpointPort[],
   ttl: number,
 ): ZoneNode {
-  const data = servicesOf(
+  const data = makeSrvData(
     name,
     pairs.map(({ port }) => port.port),
-    weightOf(pairs.length),
+    computeWeight(pairs.length),
   );
   return {
     name,

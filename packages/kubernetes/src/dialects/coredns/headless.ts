@@ -59,16 +59,16 @@ function groupByLabels(
   targets: readonly NamedTarget[],
 ): ReadonlyMap<string, PortGroup> {
   const groups = new Map<string, PortGroup>();
-  const groupOf = (labels: string): PortGroup => {
+  const getOrCreateGroup = (labels: string): PortGroup => {
     const group = groups.get(labels) ?? { pairs: [], targets: [] };
     groups.set(labels, group);
     return group;
   };
-  for (const pair of pairs) if (pair.labels !== undefined) groupOf(pair.labels).pairs.push(pair);
+  for (const pair of pairs) if (pair.labels !== undefined) getOrCreateGroup(pair.labels).pairs.push(pair);
   for (const target of targets)
     for (const port of target.ports) {
       const labels = portLabels(port);
-      if (labels !== undefined) groupOf(labels).targets.push(target);
+      if (labels !== undefined) getOrCreateGroup(labels).targets.push(target);
     }
   return groups;
 }

@@ -31,10 +31,10 @@ export function serviceSets(
 const MIN_WEIGHT = 1;
 
 /** The weight of each record of a set. @param pairs as in `serviceSets` */
-export const weightOf = (pairs: number): number => Math.max(MIN_WEIGHT, Math.floor(100 / pairs));
+export const computeWeight = (pairs: number): number => Math.max(MIN_WEIGHT, Math.floor(100 / pairs));
 
 /** The records of one name. */
-export function servicesOf(name: NameKey, ports: readonly number[], weight: number): readonly ServiceData[] {
+export function makeSrvData(name: NameKey, ports: readonly number[], weight: number): readonly ServiceData[] {
   const distinct = ports.length === 1 ? ports : [...new Set(ports)];
   return distinct.map((port) => ({ kind: 'SRV', priority: 0, weight, port, target: name }));
 }
@@ -50,7 +50,7 @@ class ServiceSet {
 
   /** @param pairs as of `serviceSets` */
   constructor(pairs: number) {
-    this.#weight = weightOf(pairs);
+    this.#weight = computeWeight(pairs);
   }
 
   /** Adds a target. Targets of the same name must be adjacent. */

@@ -19,12 +19,12 @@ export function shortPortName(
   name: NameKey,
   labels: readonly string[],
   service: NameKey,
-  nodeOf: NodeFinder,
+  findNode: NodeFinder,
 ): ZoneNode | undefined {
   const [port, protocol, ...more] = labels;
   if (port === undefined || protocol === undefined || more.length > 0) return undefined;
   // A key for the lookup only.
-  const node = nodeOf(`${underscored(port)}.${underscored(protocol)}.${service}` as NameKey);
+  const node = findNode(`${underscored(port)}.${underscored(protocol)}.${service}` as NameKey);
   return node && { ...node, name };
 }
 

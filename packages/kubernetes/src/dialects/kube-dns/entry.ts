@@ -70,13 +70,13 @@ export function manyEntriesNode(
 /** The only target of all entries, or the first of those that are other names; undefined if addresses are known. */
 function onlyTarget(entries: readonly KubeDnsEntry[]): NameKey | undefined {
   const [first] = entries;
-  const target = first && targetOf(first);
+  const target = first && findTarget(first);
   if (target === undefined) return undefined;
-  const isOnly = entries.every((entry) => targetOf(entry) === target);
+  const isOnly = entries.every((entry) => findTarget(entry) === target);
   return isOnly || entries.every(({ host }) => host.kind === 'name') ? target : undefined;
 }
 
-const targetOf = ({ host }: KubeDnsEntry): NameKey | undefined =>
+const findTarget = ({ host }: KubeDnsEntry): NameKey | undefined =>
   host.kind === 'addresses' ? undefined : host.target;
 
 function allAddresses(entries: readonly KubeDnsEntry[]): readonly string[] {
@@ -85,7 +85,7 @@ function allAddresses(entries: readonly KubeDnsEntry[]): readonly string[] {
 
 function serviceSet(entries: readonly KubeDnsEntry[], ttl: number): RecordSet | undefined {
   if (entries.length === 0) return undefined;
-  const weight = weightOf(entries);
+  const weight = computeWeight(entries);
   const data: RecordData[] = [];
   const ports = new Map<NameKey, Set<number>>();
   const along: NamedSet[] = [];
@@ -105,6 +105,6 @@ function serviceSet(entries: readonly KubeDnsEntry[], ttl: number): RecordSet | 
 }
 
 /** All entries have the same weight: 100 divided by their number. */
-function weightOf(entries: readonly KubeDnsEntry[]): number {
+function computeWeight(entries: readonly KubeDnsEntry[]): number {
   return Math.floor(100 / new Set(entries.map(({ name }) => name)).size);
 }

@@ -19,21 +19,21 @@ const SERVICE_NAME = 'kubernetes.io/service-name';
 const CHANGE_TIME = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 export function trimEndpointSlice(raw: unknown): Trimmed<EndpointsObject> {
-  return trimSliceOf(raw, SERVICE_NAME);
+  return trimSlice(raw, SERVICE_NAME);
 }
 
 /** The same, with the names of pods for endpoints that have no hostname. */
 export function trimEndpointSliceOfPods(raw: unknown): Trimmed<EndpointsObject> {
-  return trimSliceOfPodsOf(raw, SERVICE_NAME);
+  return trimSliceOfPods(raw, SERVICE_NAME);
 }
 
 /** @param label the one that names the service */
-export function trimSliceOf(raw: unknown, label: string): Trimmed<EndpointsObject> {
+export function trimSlice(raw: unknown, label: string): Trimmed<EndpointsObject> {
   return trim(raw, label, nameByHostname);
 }
 
 /** The same, with the names of pods for endpoints that have no hostname. */
-export function trimSliceOfPodsOf(raw: unknown, label: string): Trimmed<EndpointsObject> {
+export function trimSliceOfPods(raw: unknown, label: string): Trimmed<EndpointsObject> {
   return trim(raw, label, (endpoint) => nameByHostname(endpoint) ?? nameByPod(endpoint));
 }
 
@@ -47,7 +47,7 @@ const nameByHostname: NameEndpoint = (endpoint) => {
 
 const nameByPod: NameEndpoint = (endpoint) => asText(asRecord(endpoint?.['targetRef'])?.['name']);
 
-function trim(raw: unknown, label: string, nameOf: NameEndpoint): Trimmed<EndpointsObject> {
+function trim(raw: unknown, label: string, nameEndpoint: NameEndpoint): Trimmed<EndpointsObject> {
   const identity = readIdentity(raw, true);
   if (identity === undefined) return nameless();
   const { namespace, name, key } = identity;
@@ -55,9 +55,11 @@ function trim(raw: unknown, label: string, nameOf: NameEndpoint): Trimmed<Endpoi
   const service = readLabel(raw, label);
   if (service === undefined || service === '') return { kind: 'left-out', key };
   const endpoints = asList(slice?.['endpoints']);
-  const addresses = endpoints.flatMap((endpoint) => readyAddresses(endpoint, nameOf));
+  const addresses = endpoints.flatMap((endpoint) => readyAddresses(endpoint, nameEndpoint));
   const others = endpoints.flatMap(otherAddresses);
-  const targets = isOfNames(slice) ? endpoints.flatMap((endpoint) => readyTargets(endpoint, nameOf)) : [];
+  const targets = isOfNames(slice)
+    ? endpoints.flatMap((endpoint) => readyTargets(endpoint, nameEndpoint))
+    : [];
   const group = {
     addresses,
     ports: trimPorts(slice?.['ports']),
@@ -89,19 +91,19 @@ function otherAddresses(value: unknown): UnreadyAddress[] {
   );
 }
 
-function readyTargets(value: unknown, nameOf: NameEndpoint): EndpointTarget[] {
+function readyTargets(value: unknown, nameEndpoint: NameEndpoint): EndpointTarget[] {
   const endpoint = asRecord(value);
   if (!isReady(endpoint)) return [];
-  const hostname = nameOf(endpoint);
+  const hostname = nameEndpoint(endpoint);
   return asTexts(endpoint?.['addresses']).flatMap((target) =>
     isIP(target) === 0 && target !== '' ? [{ target, hostname }] : [],
   );
 }
 
-function readyAddresses(value: unknown, nameOf: NameEndpoint): EndpointAddress[] {
+function readyAddresses(value: unknown, nameEndpoint: NameEndpoint): EndpointAddress[] {
   const endpoint = asRecord(value);
   if (!isReady(endpoint)) return [];
-  const hostname = nameOf(endpoint);
+  const hostname = nameEndpoint(endpoint);
   const zone = asText(endpoint?.['zone']) ?? '';
   const node = asText(endpoint?.['nodeName']) ?? '';
   const hints = readHints(endpoint?.['hints']);

@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import type { EndpointsObject, ServiceObject } from '../objects.ts';
 import { asRecord, asText, asTexts } from './fields.ts';
-import { trimSliceOf, trimSliceOfPodsOf } from './trim-endpoint-slice.ts';
+import { trimSlice, trimSliceOfPods } from './trim-endpoint-slice.ts';
 import { trimPorts } from './trim-ports.ts';
 import { nameless, readIdentity, readLabel, type Trimmed } from './trimmed.ts';
 
@@ -31,12 +31,12 @@ export function trimServiceImport(raw: unknown): Trimmed<ServiceObject> {
 }
 
 export function trimImportedSlice(raw: unknown): Trimmed<EndpointsObject> {
-  return withCluster(trimSliceOf(raw, IMPORTED_SERVICE), raw);
+  return withCluster(trimSlice(raw, IMPORTED_SERVICE), raw);
 }
 
 /** The same, with the names of pods for endpoints that have no hostname. */
 export function trimImportedSliceOfPods(raw: unknown): Trimmed<EndpointsObject> {
-  return withCluster(trimSliceOfPodsOf(raw, IMPORTED_SERVICE), raw);
+  return withCluster(trimSliceOfPods(raw, IMPORTED_SERVICE), raw);
 }
 
 function withCluster(trimmed: Trimmed<EndpointsObject>, raw: unknown): Trimmed<EndpointsObject> {

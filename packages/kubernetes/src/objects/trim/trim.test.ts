@@ -13,39 +13,39 @@ const metadata = { name: 'web', namespace: 'shop' };
 const labels = { 'kubernetes.io/service-name': 'web' };
 
 describe('trimService', () => {
-  const addressOf = (spec: unknown) => {
+  const trimAddress = (spec: unknown) => {
     const trimmed = trimService({ metadata, spec });
     return trimmed.kind === 'object' ? trimmed.object.address : trimmed;
   };
 
   test('all ClusterIPs of dual stack', () => {
     const spec = { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1', 'fd00::1'] };
-    expect(addressOf(spec)).toEqual({ kind: 'clusterIPs', addresses: ['10.0.0.1', 'fd00::1'] });
+    expect(trimAddress(spec)).toEqual({ kind: 'clusterIPs', addresses: ['10.0.0.1', 'fd00::1'] });
   });
 
   test('clusterIP alone, from before dual stack', () => {
-    expect(addressOf({ clusterIP: '10.0.0.1' })).toEqual({ kind: 'clusterIPs', addresses: ['10.0.0.1'] });
+    expect(trimAddress({ clusterIP: '10.0.0.1' })).toEqual({ kind: 'clusterIPs', addresses: ['10.0.0.1'] });
   });
 
   test('None is headless', () => {
-    expect(addressOf({ clusterIP: 'None', clusterIPs: ['None'] })).toEqual({ kind: 'headless' });
+    expect(trimAddress({ clusterIP: 'None', clusterIPs: ['None'] })).toEqual({ kind: 'headless' });
   });
 
   test('an address that is not assigned yet is none', () => {
     for (const spec of [{ clusterIP: '' }, {}, { clusterIPs: [] }, { clusterIP: 7 }]) {
-      expect(addressOf(spec)).toEqual({ kind: 'clusterIPs', addresses: [] });
+      expect(trimAddress(spec)).toEqual({ kind: 'clusterIPs', addresses: [] });
     }
   });
 
   test('ExternalName', () => {
     const spec = { type: 'ExternalName', externalName: 'api.example.com' };
-    expect(addressOf(spec)).toEqual({ kind: 'externalName', name: 'api.example.com' });
-    expect(addressOf({ type: 'ExternalName' })).toMatchObject({ kind: 'malformed', key: 'shop/web' });
+    expect(trimAddress(spec)).toEqual({ kind: 'externalName', name: 'api.example.com' });
+    expect(trimAddress({ type: 'ExternalName' })).toMatchObject({ kind: 'malformed', key: 'shop/web' });
   });
 });
 
 describe('trimEndpointSlice', () => {
-  const groupsOf = (slice: object) => {
+  const trimGroups = (slice: object) => {
     const trimmed = trimEndpointSlice({ metadata: { ...metadata, name: 'web-x', labels }, ...slice });
     return trimmed.kind === 'object' ? trimmed.object.groups : trimmed;
   };
@@ -67,7 +67,7 @@ describe('trimEndpointSlice', () => {
       })),
     ];
     const ports = [{ name: 'http', port: 80 }];
-    expect(groupsOf({ endpoints, ports })).toEqual([
+    expect(trimGroups({ endpoints, ports })).toEqual([
       {
         addresses,
         ports: [{ name: 'http', protocol: 'TCP', port: 80 }],
@@ -77,10 +77,10 @@ describe('trimEndpointSlice', () => {
   });
 
   test('without a ready endpoint it is held all the same, with those that are not ready', () => {
-    expect(groupsOf({ endpoints: null, ports: null })).toEqual([]);
+    expect(trimGroups({ endpoints: null, ports: null })).toEqual([]);
     const endpoints = [{ addresses: ['10.0.0.1'], conditions: { ready: false } }];
     const others = [{ address: '10.0.0.1', isTerminating: false }];
-    expect(groupsOf({ endpoints })).toEqual([{ addresses: [], ports: [], others }]);
+    expect(trimGroups({ endpoints })).toEqual([{ addresses: [], ports: [], others }]);
   });
 
   test('the ready endpoints of an FQDN slice are names, and addresses where it has some', () => {
@@ -91,9 +91,9 @@ describe('trimEndpointSlice', () => {
     const ports = [{ name: 'sql', protocol: 'TCP', port: 5432 }];
     const targets = [{ target: 'db.example.com', hostname: 'db-0' }];
     const addresses = [{ address: '10.0.0.1', hostname: 'db-0' }];
-    expect(groupsOf({ addressType: 'FQDN', endpoints, ports })).toEqual([{ addresses, ports, targets }]);
-    expect(groupsOf({ addressType: 'IPv4', endpoints, ports })).toEqual([{ addresses, ports }]);
-    expect(groupsOf({ addressType: 'FQDN' })).toEqual([]);
+    expect(trimGroups({ addressType: 'FQDN', endpoints, ports })).toEqual([{ addresses, ports, targets }]);
+    expect(trimGroups({ addressType: 'IPv4', endpoints, ports })).toEqual([{ addresses, ports }]);
+    expect(trimGroups({ addressType: 'FQDN' })).toEqual([]);
   });
 
   test('slices of no service are left out', () => {

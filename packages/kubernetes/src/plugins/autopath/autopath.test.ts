@@ -6,7 +6,7 @@ import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { Query } from '@portolan/kernel/chain/query.ts';
 import { addresses, CLIENT, denial, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
-import { wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import type { RestorableId } from '@portolan/kernel/deviations/table.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ interface World {
   readonly zones?: readonly string[];
 }
 
-function answerOf(names: World['names'], name: string): Answer {
+function findAnswer(names: World['names'], name: string): Answer {
   const found = new Map(Object.entries(names)).get(name.toLowerCase());
   if (found === undefined) return denial('nxdomain');
   if (found === 'nodata') return denial('nodata');
@@ -66,13 +66,13 @@ function handlerFor(world: World, metrics = new MetricRegistry()) {
     zones: zones.map(key),
     lookUp: ({ question }) => {
       elsewhere.push(question.name);
-      return answerOf(names, question.name);
+      return findAnswer(names, question.name);
     },
   });
   const next = (query: Query): Answer => {
     asked.push(query.question.name);
     const isServed = zones.some((zone) => zone === '.' || query.key.endsWith(zone));
-    return isServed ? answerOf(names, query.question.name) : { kind: 'servfail', reason: 'no next plugin' };
+    return isServed ? findAnswer(names, query.question.name) : { kind: 'servfail', reason: 'no next plugin' };
   };
   return { handler, next, asked, elsewhere, metrics };
 }
@@ -84,7 +84,7 @@ async function ask(name: string, world: World, type = 'A') {
   const query = new Query(question, { header, question, edns: undefined }, client);
   const answer = await parts.handler.handle(query, parts.next);
   if (answer.kind === 'drop') throw new Error('no answer');
-  const { rcode, answers } = wholeAnswerOf(answer);
+  const { rcode, answers } = toWholeAnswer(answer);
   return { ...parts, answer, query, rcode, shown: answers.map(presentRecord) };
 }
 
@@ -190,7 +190,7 @@ async function walk(base: string, list: readonly string[], askServer: (name: str
   for (const domain of [...list, '']) {
     const answer = await askServer(`${base}${domain}`);
     if (answer.kind === 'drop') throw new Error('no answer');
-    const { rcode, answers } = wholeAnswerOf(answer);
+    const { rcode, answers } = toWholeAnswer(answer);
     if (rcode === RCODE.NXDOMAIN) continue;
     return { rcode, found: answers.filter(({ data }) => data.kind !== 'CNAME').map(presentRecord) };
   }
@@ -230,7 +230,7 @@ it('gives a client what its own walk gives, for any names and lists', async () =
           search: { kind: 'cluster', more },
           services: services.map((service) => `${service}.team-a`),
         };
-        const byItself = await walk(asked, list, async (name) => answerOf(names, name));
+        const byItself = await walk(asked, list, async (name) => findAnswer(names, name));
         const completed = await walk(asked, list, async (name) => (await ask(name, world)).answer);
         expect(completed.rcode).toBe(byItself.rcode);
         expect(completed.found).toEqual(byItself.found);
@@ -249,7 +249,7 @@ it('states only names below the first domain, and only those that are missing', 
 });
 
 describe('several clusters', () => {
-  const clusterOf = (zone: string, pods: Readonly<Record<string, string>>) => {
+  const makeCluster = (zone: string, pods: Readonly<Record<string, string>>) => {
     const byAddress = new Map(Object.entries(pods));
     const all = (address: string) => {
       const namespaces = byAddress.get(address)?.split(' ') ?? [];
@@ -265,8 +265,8 @@ describe('several clusters', () => {
     return cluster;
   };
   const clusters = [
-    clusterOf('one.local.', { '10.1.0.1': 'team-a', '10.9.0.9': 'team-a', '10.9.0.8': 'team-a' }),
-    clusterOf('two.local.', { '10.2.0.1': 'team-b', '10.9.0.9': 'team-b', '10.9.0.8': 'team-a team-b' }),
+    makeCluster('one.local.', { '10.1.0.1': 'team-a', '10.9.0.9': 'team-a', '10.9.0.8': 'team-a' }),
+    makeCluster('two.local.', { '10.2.0.1': 'team-b', '10.9.0.9': 'team-b', '10.9.0.8': 'team-a team-b' }),
   ];
   const listFor = (name: string, client: string) => listOfSeveral(clusters, key(name), client);
 

@@ -19,7 +19,7 @@ import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
 import { CountFamily } from '@portolan/kernel/chain/handler-counts.ts';
 import { isWithinAny, missingNamesWithin, NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { isResponse, wholeAnswerOf } from '@portolan/kernel/chain/whole-answer.ts';
+import { isResponse, toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import type { Plugin, PluginContext } from '@portolan/kernel/contract/plugin.ts';
 import { isLeftToChain, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import { parseSearchDomains } from '@portolan/kernel/forward/resolv-conf.ts';
@@ -31,7 +31,7 @@ import { Kubernetes } from '../kubernetes/kubernetes-plugin.ts';
 import { ClusterSearch, listOfSeveral } from './cluster-search.ts';
 import type { AutopathOptions } from './options.ts';
 import { PublishedLists } from './published-lists.ts';
-import { candidatesOf } from './search-list.ts';
+import { listSearchCandidates } from './search-list.ts';
 
 /** Where search lists come from. */
 export interface SearchSource {
@@ -116,10 +116,10 @@ export class Autopath implements Plugin {
   #findSource(): SearchSource {
     const { source, zones } = this.#options;
     const { restored, pluginNames } = this.#context;
-    if (source.kind === 'domains') return sourceOf(source.domains, zones);
+    if (source.kind === 'domains') return makeSearchSource(source.domains, zones);
     if (source.name === 'erratic' && pluginNames.includes('erratic'))
-      return sourceOf(DOMAINS_OF_ERRATIC, zones);
-    const followed = this.#clustersOf(source.name);
+      return makeSearchSource(DOMAINS_OF_ERRATIC, zones);
+    const followed = this.#findClusters(source.name);
     // A name that any of them has may be meant as it is.
     const hasService: Kubernetes['hasService'] = (...service) =>
       followed.some((cluster) => cluster.hasService(...service));
@@ -149,7 +149,7 @@ export class Autopath implements Plugin {
     };
   }
 
-  #clustersOf(name: string): readonly Kubernetes[] {
+  #findClusters(name: string): readonly Kubernetes[] {
     const { find } = this.#context;
     if (name === 'kubernetai') return find(Kubernetai)?.clusters ?? [];
     return name === 'kubernetes' ? [find(Kubernetes) ?? []].flat() : [];
@@ -168,7 +168,7 @@ export class Autopath implements Plugin {
 }
 
 /** The same list for all clients. */
-function sourceOf(list: readonly NameKey[], zones: readonly NameKey[]): SearchSource {
+function makeSearchSource(list: readonly NameKey[], zones: readonly NameKey[]): SearchSource {
   const [first] = list;
   if (first === undefined) return NO_SOURCE;
   return { domains: withinZones([first], zones), listFor: () => list };
@@ -212,7 +212,7 @@ export function createAutopathHandler(
       const isFound = !isMissing(answer);
       if (isFound && !(countsNamesAsTheyAre && isCounted(answer))) return answer;
       const list = source.listFor(query);
-      const [, ...candidates] = (list && candidatesOf(query.question.name, list)) ?? [];
+      const [, ...candidates] = (list && listSearchCandidates(query.question.name, list)) ?? [];
       const further = asksElsewhere ? orElsewhere(next, ofBlock, lookUp) : next;
       const behind: Next = (each) => acl?.reject(each) ?? further(each);
       const later = isFound ? undefined : await search(query, candidates, behind);
@@ -257,7 +257,7 @@ function isMissing(answer: Answer): boolean {
   // A plugin has no such name, and no other one says that it does not exist: `hosts`. CoreDNS goes on there, too.
   if (answer.kind === 'servfail') return answer.reason === undefined && answer.extendedError === undefined;
   if (answer.kind === 'drop' || !isResponse(answer)) return false;
-  return wholeAnswerOf(answer).rcode === RCODE.NXDOMAIN;
+  return toWholeAnswer(answer).rcode === RCODE.NXDOMAIN;
 }
 
 function isCounted(answer: Answer): boolean {
@@ -267,7 +267,7 @@ function isCounted(answer: Answer): boolean {
 /** Puts an alias from the name that the client asked for in front of the records of another name. */
 function withAlias(answer: Answer, { question }: Query, found: AbsoluteName): Answer {
   if (answer.kind === 'drop' || !isResponse(answer)) return answer;
-  const whole = wholeAnswerOf(answer);
+  const whole = toWholeAnswer(answer);
   const [first] = whole.answers;
   if (first === undefined) return whole;
   const data = { kind: 'CNAME', target: found } as const;

@@ -5,7 +5,7 @@ import { isWithin, parseName, ROOT, splitLabels, toKey } from '@portolan/dns/nam
 import type { NameKey } from '@portolan/dns/types.ts';
 import { canonicalAddress } from '../../names/endpoints.ts';
 import type { PodSearches, SearchingPod } from '../../names/pod-searches.ts';
-import { searchListOf, searchListOfNodes } from './search-list.ts';
+import { computePodSearchList, searchListOfNodes } from './search-list.ts';
 
 /** The cluster, as far as searches depend on it. */
 export interface SearchedCluster {
@@ -56,28 +56,28 @@ export class ClusterSearch {
   listAt(address: string): readonly NameKey[] | undefined {
     const [zone] = this.#zones;
     const pod = zone && this.#cluster.searches?.find(address);
-    return zone && pod && this.#listOf(pod, zone);
+    return zone && pod && this.#createSearchList(pod, zone);
   }
 
   /** Whether pods of the cluster have an address, however they search. @param client as queries have it */
   hasPod(client: string): boolean {
-    const address = canonicalAddressOf(client);
+    const address = toCanonicalAddress(client);
     return address !== undefined && (this.#cluster.searches?.all(address).length ?? 0) > 0;
   }
 
   /** Undefined: it is not known, or a search for the name could find something else than the client wants. */
   listFor(name: NameKey, client: string): readonly NameKey[] | undefined {
     const zone = this.#zones.find(({ apex }) => isWithin(name, apex));
-    const address = canonicalAddressOf(client);
+    const address = toCanonicalAddress(client);
     if (zone === undefined || address === undefined) return undefined;
     const pod = this.#cluster.searches?.find(address);
-    const list = pod && this.#listOf(pod, zone);
+    const list = pod && this.#createSearchList(pod, zone);
     if (list === undefined || (!this.#searchesServices && this.#mayBeMeant(name, zone))) return undefined;
     return list;
   }
 
-  #listOf(pod: SearchingPod, { apex }: SearchedZone): readonly NameKey[] | undefined {
-    return this.ownDomains && searchListOf(pod, apex, searchListOfNodes(this.ownDomains, apex));
+  #createSearchList(pod: SearchingPod, { apex }: SearchedZone): readonly NameKey[] | undefined {
+    return this.ownDomains && computePodSearchList(pod, apex, searchListOfNodes(this.ownDomains, apex));
   }
 
   /** Whether a name may be the whole name of a service or an endpoint that is missing now. */
@@ -105,6 +105,6 @@ export function listOfSeveral(
 }
 
 /** @param client as queries have it: an address of IPv4 may be mapped to one of IPv6 */
-function canonicalAddressOf(client: string): string | undefined {
+function toCanonicalAddress(client: string): string | undefined {
   return canonicalAddress(client.replace(/^::ffff:(?=\d+\.)/, ''));
 }

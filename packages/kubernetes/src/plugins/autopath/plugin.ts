@@ -49,7 +49,7 @@ export const autopath = definePlugin({
 function readDomains(path: string, cursor: DirectiveCursor, { files }: DirectiveContext): readonly NameKey[] {
   const refusal = (fault: string) =>
     cursor.bareError(`failed to parse ${JSON.stringify(path)}: open ${path}: ${fault}`, REMEDY);
-  if (files.kindOf(path) === undefined) throw refusal('no such file or directory');
+  if (files.findKind(path) === undefined) throw refusal('no such file or directory');
   let words: readonly string[] = [];
   try {
     words = parseSearchDomains(files.read(path));

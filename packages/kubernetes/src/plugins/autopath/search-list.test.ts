@@ -1,17 +1,18 @@
 import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { describe, expect, it } from 'vitest';
 import type { PodSearch } from '../../objects/objects.ts';
-import { candidatesOf, searchListOf, searchListOfNodes } from './search-list.ts';
+import { computePodSearchList, listSearchCandidates, searchListOfNodes } from './search-list.ts';
 
 const key = (text: string) => toKey(parseName(text));
 const ZONE = key('cluster.local.');
 const HOST = [key('corp.example.')];
 
-const listOf = (search: PodSearch, host = HOST) => searchListOf({ namespace: 'team-a', search }, ZONE, host);
+const computeSearchList = (search: PodSearch, host = HOST) =>
+  computePodSearchList({ namespace: 'team-a', search }, ZONE, host);
 
 describe('the search list of a pod', () => {
   it('has the domains of its namespace, those of the node, and its own', () => {
-    expect(listOf({ kind: 'cluster', more: ['Dev.example', 'cluster.local'] })).toEqual([
+    expect(computeSearchList({ kind: 'cluster', more: ['Dev.example', 'cluster.local'] })).toEqual([
       'team-a.svc.cluster.local.',
       'svc.cluster.local.',
       'cluster.local.',
@@ -22,7 +23,10 @@ describe('the search list of a pod', () => {
 
   it('is only its own without a policy', () => {
     const domains = ['team-b.svc.cluster.local', 'dev.example'];
-    expect(listOf({ kind: 'own', domains })).toEqual(['team-b.svc.cluster.local.', 'dev.example.']);
+    expect(computeSearchList({ kind: 'own', domains })).toEqual([
+      'team-b.svc.cluster.local.',
+      'dev.example.',
+    ]);
   });
 
   it.each<[string, PodSearch]>([
@@ -34,11 +38,11 @@ describe('the search list of a pod', () => {
     ['the first domain is elsewhere', { kind: 'own', domains: ['dev.example'] }],
     ['there is none', { kind: 'own', domains: [] }],
   ])('is not known if %s', (_, search) => {
-    expect(listOf(search)).toBe(undefined);
+    expect(computeSearchList(search)).toBe(undefined);
   });
 
   it('can be below the root', () => {
-    const list = searchListOf({ namespace: 'a', search: { kind: 'cluster', more: [] } }, ROOT, []);
+    const list = computePodSearchList({ namespace: 'a', search: { kind: 'cluster', more: [] } }, ROOT, []);
     expect(list).toEqual(['a.svc.', 'svc.', '.']);
   });
 });
@@ -54,7 +58,7 @@ describe('the names that a client asks for', () => {
   const domains = ['team-a.svc.cluster.local.', 'svc.cluster.local.'].map(key);
 
   it('end with the name as it is', () => {
-    expect(candidatesOf('Cart.Shop.team-a.svc.cluster.local.', domains)).toEqual([
+    expect(listSearchCandidates('Cart.Shop.team-a.svc.cluster.local.', domains)).toEqual([
       'Cart.Shop.team-a.svc.cluster.local.',
       'Cart.Shop.svc.cluster.local.',
       'Cart.Shop.',
@@ -62,13 +66,13 @@ describe('the names that a client asks for', () => {
   });
 
   it('have the root once', () => {
-    expect(candidatesOf('a.b.x.', [key('x.'), ROOT])).toEqual(['a.b.x.', 'a.b.']);
+    expect(listSearchCandidates('a.b.x.', [key('x.'), ROOT])).toEqual(['a.b.x.', 'a.b.']);
   });
 
   it.each(['team-a.svc.cluster.local.', 'xteam-a.svc.cluster.local.', 'a.svc.cluster.local.', '.'])(
     'are unknown for %s',
     (name) => {
-      expect(candidatesOf(name, domains)).toBe(undefined);
+      expect(listSearchCandidates(name, domains)).toBe(undefined);
     },
   );
 });

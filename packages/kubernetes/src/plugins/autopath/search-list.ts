@@ -1,7 +1,7 @@
 /**
  * The search list of a pod, as the kubelet writes it into the resolv.conf of its containers.
  */
-import { isWithin, parentOf, ROOT, tryParseKey } from '@portolan/dns/name.ts';
+import { isWithin, ROOT, toParent, tryParseKey } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { SearchingPod } from '../../names/pod-searches.ts';
 
@@ -15,7 +15,7 @@ const MAX_CHARACTERS = 256;
  * @param zone of the cluster
  * @param host the search list of nodes
  */
-export function searchListOf(
+export function computePodSearchList(
   { namespace, search }: SearchingPod,
   zone: NameKey,
   host: readonly NameKey[],
@@ -31,7 +31,7 @@ export function searchListOf(
     return undefined;
   // Without a namespace first, a question does not tell that the client searches.
   const [first] = domains;
-  return first !== undefined && first !== ROOT && parentOf(first) === services ? domains : undefined;
+  return first !== undefined && first !== ROOT && toParent(first) === services ? domains : undefined;
 }
 
 /**
@@ -41,12 +41,15 @@ export function searchListOf(
 export function searchListOfNodes(own: readonly NameKey[], zone: NameKey): readonly NameKey[] {
   const [first, services, domain] = own;
   const isOfPod =
-    first !== undefined && domain === zone && services === `svc.${zone}` && parentOf(first) === services;
+    first !== undefined && domain === zone && services === `svc.${zone}` && toParent(first) === services;
   return isOfPod ? own.slice(3) : own;
 }
 
 /** The names that a client asks for, in order; undefined: `name` is not below the first domain. */
-export function candidatesOf(name: string, domains: readonly NameKey[]): readonly string[] | undefined {
+export function listSearchCandidates(
+  name: string,
+  domains: readonly NameKey[],
+): readonly string[] | undefined {
   const [first] = domains;
   if (first === undefined || first === ROOT) return undefined;
   if (name.length <= first.length || !isWithin(name.toLowerCase() as NameKey, first)) return undefined;

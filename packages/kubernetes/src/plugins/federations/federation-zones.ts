@@ -2,8 +2,8 @@
  * The federations that the cluster belongs to. Its knowledge of nodes outlives plans.
  */
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
-import { Lasting } from '@portolan/kernel/contract/lasting.ts';
 import type { Plugin, PluginContext } from '@portolan/kernel/contract/plugin.ts';
+import { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
 import type { WatchStats } from '../../api/list-watch/state.ts';
 import { requireCluster } from '../kubernetes/block-cluster.ts';
 import { createFederationHandler } from './federation.ts';
@@ -23,7 +23,7 @@ interface FollowedFederations {
 }
 
 export class FederationZones implements Plugin {
-  readonly #lasting: Lasting<FollowedFederations>;
+  readonly #lasting: RefCounted<FollowedFederations>;
   readonly #options: FederationsOptions;
   readonly #context: PluginContext;
   #handler: Handler | undefined;
@@ -79,10 +79,10 @@ export class FederationZones implements Plugin {
 function lastingFederations(
   { domain }: FederationsOptions,
   changed: FollowedFederations['changed'],
-): Lasting<FollowedFederations> {
+): RefCounted<FollowedFederations> {
   const followed: FollowedFederations = {
     federations: new Federations(domain, () => void followed.changed()),
     changed,
   };
-  return new Lasting(followed, ({ federations }) => federations.stop());
+  return new RefCounted(followed, ({ federations }) => federations.stop());
 }

@@ -3,7 +3,7 @@ import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { composeChain } from '@portolan/kernel/chain/handler.ts';
 import { ALL_QUESTIONS } from '@portolan/kernel/chain/match.ts';
-import { addresses, denial, handlerOf, makeQuery, told } from '@portolan/kernel/chain/testing/queries.ts';
+import { addresses, denial, makeHandler, makeQuery, told } from '@portolan/kernel/chain/testing/queries.ts';
 import { createAliasFollower } from '@portolan/plugins/aliases/alias.ts';
 import { describe, expect, it } from 'vitest';
 import type { ClusterPlace } from '../../objects/node-places.ts';
@@ -45,7 +45,7 @@ const OBJECTS: readonly ClusterObject[] = [
 ];
 
 /** Other handlers, which know every name of `fed.example` and `www.example.com`. */
-const resolver = handlerOf(({ question, key }) =>
+const resolver = makeHandler(({ question, key }) =>
   question.type === 1 && (key.endsWith('.fed.example.') || key === 'www.example.com.')
     ? addresses(question.name, '192.0.2.7')
     : denial('nxdomain'),
@@ -73,7 +73,7 @@ async function ask(
   const domains = new Map([['fed', toKey(parseName('fed.example.'))]]);
   const federations = {
     domain: DOMAIN,
-    domainOf: (federation: string) => domains.get(federation),
+    findDomain: (federation: string) => domains.get(federation),
     place,
     questions: ALL_QUESTIONS,
   };

@@ -2,7 +2,7 @@
  * Answers for services in a federation. The answer is the service of this cluster if it has endpoints, else the federation's name
  * for it in our zone and region. Both are aliases, which are followed.
  */
-import { parentOf, parseName, tryParseName } from '@portolan/dns/name.ts';
+import { parseName, toParent, tryParseName } from '@portolan/dns/name.ts';
 import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
@@ -31,7 +31,7 @@ export interface FederationSource {
   /** The cluster's domain. */
   readonly domain: NameKey;
   /** The domain of a federation, if the cluster belongs to it. */
-  domainOf(federation: string): NameKey | undefined;
+  findDomain(federation: string): NameKey | undefined;
   readonly place: ClusterPlace;
   /** The names of all federations, and all below them. */
   readonly questions: Questions;
@@ -51,8 +51,8 @@ export function createFederationHandler(options: FederationOptions): Handler {
   const warnings = new RateLimitedWarnings(log, clock);
   const handle: Handler['handle'] = (query, next) => {
     const asked = readFederatedName(query.key, domain);
-    const federation = asked && federations.domainOf(asked.federation);
-    const zone = names.zoneOf(query.key);
+    const federation = asked && federations.findDomain(asked.federation);
+    const zone = names.findZone(query.key);
     if (asked === undefined || federation === undefined || zone === undefined) return next(query);
     if (isOfCluster(cluster, query.key)) return next(query);
     if (!cluster.isKnown) return { kind: 'servfail' };
@@ -82,7 +82,7 @@ export function createFederationHandler(options: FederationOptions): Handler {
 
 /** A namespace may have the name of a federation: its names, and all names below them, take precedence. */
 function isOfCluster({ names }: ClusterSource, name: NameKey): boolean {
-  const above = parentOf(name);
+  const above = toParent(name);
   return [name, above].some((one) => one !== undefined && names.findStanding(one) !== undefined);
 }
 

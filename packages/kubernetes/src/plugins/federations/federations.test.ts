@@ -30,7 +30,7 @@ it('answers the names of federations, and no others', () => {
   expect(['a.b.one', 'a.b.two'].map(isAsked)).toEqual([true, false]);
   federations.replace([federation('two')]);
   expect(['a.b.one', 'a.b.two'].map(isAsked)).toEqual([false, true]);
-  expect([federations.domainOf('one'), federations.domainOf('two')]).toEqual([undefined, 'two.example.']);
+  expect([federations.findDomain('one'), federations.findDomain('two')]).toEqual([undefined, 'two.example.']);
 });
 
 it('follows nodes while there is a federation, and only then', async () => {

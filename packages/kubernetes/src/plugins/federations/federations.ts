@@ -40,7 +40,7 @@ export class Federations<Watch extends StoppableWatch> implements FederationSour
     return this.#questions;
   }
 
-  domainOf(federation: string): NameKey | undefined {
+  findDomain(federation: string): NameKey | undefined {
     return this.#domains.get(federation);
   }
 

@@ -29,12 +29,12 @@ export interface ServiceRecords {
 
 export const isIpv6 = (address: string): boolean => address.includes(':');
 
-export function recordOf(name: AbsoluteName, ttl: number, data: RecordData): ResourceRecord {
+export function makeRecord(name: AbsoluteName, ttl: number, data: RecordData): ResourceRecord {
   return { name, class: CLASS.IN, ttl, data };
 }
 
 export function addressRecord(name: AbsoluteName, ttl: number, address: string): ResourceRecord {
-  return recordOf(name, ttl, { kind: isIpv6(address) ? 'AAAA' : 'A', address });
+  return makeRecord(name, ttl, { kind: isIpv6(address) ? 'AAAA' : 'A', address });
 }
 
 /** A name below a zone; undefined: it is too long. */
@@ -95,7 +95,7 @@ export function serviceRecords(
     const target = host.kind === 'name' ? host.name : nameIn(owner, zone);
     if (port === undefined || target === undefined) continue;
     const data = { kind: 'SRV', priority: 0, weight, port: port.port, target } as const;
-    records.set(`${target} ${port.port}`, recordOf(name, cluster, data));
+    records.set(`${target} ${port.port}`, makeRecord(name, cluster, data));
     if (host.kind === 'name') outside.add(host.name);
     else additionals.set(`${target} ${host.address}`, addressRecord(target, own, host.address));
   }

@@ -19,7 +19,7 @@ import {
   addressRecords,
   aliasRecords,
   type ExternalTtls,
-  recordOf,
+  makeRecord,
   serviceRecords,
 } from './external-records.ts';
 import type { K8sExternalOptions } from './options.ts';
@@ -68,11 +68,11 @@ export class ExternalZone {
       expire: EXPIRE,
       minimum: ttls.own,
     };
-    return recordOf(this.origin, ttls.own, data);
+    return makeRecord(this.origin, ttls.own, data);
   }
 
   /** The labels of a name below the zone. @param name in it */
-  labelsOf(name: NameKey): readonly string[] {
+  listRelativeLabels(name: NameKey): readonly string[] {
     return splitLabels(name).slice(0, countLabels(name) - countLabels(this.origin));
   }
 
@@ -119,7 +119,7 @@ export class ExternalZone {
   }
 
   #nameserverRecord(name: AbsoluteName): ResourceRecord {
-    return recordOf(name, this.#parts.ttls.own, { kind: 'NS', target: this.#nameserver });
+    return makeRecord(name, this.#parts.ttls.own, { kind: 'NS', target: this.#nameserver });
   }
 
   /** How the services with this server as endpoint are reached; without any, the addresses of this machine. */
@@ -127,16 +127,16 @@ export class ExternalZone {
     const { exposed, ttls } = this.#parts;
     const own = canonicalAddresses(exposed.ownAddresses);
     const services = own.flatMap((address) => exposed.cluster.contents.servicesAt(address));
-    const found = services.length === 0 ? own : services.flatMap((service) => this.#addressesOf(service));
+    const found = services.length === 0 ? own : services.flatMap((service) => this.#listAddresses(service));
     return [...new Set(found)].map((address) => addressRecord(name, ttls.own, address));
   }
 
-  #addressesOf({ namespace, name }: NamespacedName): readonly string[] {
+  #listAddresses({ namespace, name }: NamespacedName): readonly string[] {
     const { exposed, options } = this.#parts;
     const { contents } = exposed.cluster;
     if (options.hasEndpoints && contents.service(namespace, name)?.address.kind === 'headless')
       return contents.readyEndpoints(namespace, name).map(({ address }) => address);
-    const hosts = exposed.services.hostsOf(namespace, name);
+    const hosts = exposed.services.findHosts(namespace, name);
     return hosts.flatMap((host) => (host.kind === 'address' ? host.address : []));
   }
 }

@@ -19,8 +19,8 @@ import {
   addressRecords,
   aliasRecords,
   type ExternalTtls,
+  makeRecord,
   nameIn,
-  recordOf,
   serviceRecords,
 } from './external-records.ts';
 import { answerWith, ExternalZone } from './external-zone.ts';
@@ -145,7 +145,7 @@ export class K8sExternal implements Plugin, TransferSource {
     const [first = zone.origin] = this.#options.zones;
     const records = services.flatMap(({ namespace, name }): readonly ResourceRecord[] => {
       const target = finder.isShown(namespace) ? nameIn(`${name}.${namespace}`, first) : undefined;
-      return target === undefined ? [] : [recordOf(question.name, ttls.own, { kind: 'PTR', target })];
+      return target === undefined ? [] : [makeRecord(question.name, ttls.own, { kind: 'PTR', target })];
     });
     if (records.length > 0) return answerWith(records);
     return zone.denial(services.length > 0 ? 'nodata' : 'nxdomain');
@@ -154,7 +154,7 @@ export class K8sExternal implements Plugin, TransferSource {
   async #answer({ finder, ttls }: RunningZones, zone: ExternalZone, query: Query): Promise<Answer> {
     const { question } = query;
     const { chain } = this.#dependencies;
-    const found = finder.find(zone.labelsOf(query.key));
+    const found = finder.find(zone.listRelativeLabels(query.key));
     if (found.kind !== 'found') return zone.denial(found.kind === 'empty' ? 'nodata' : 'nxdomain');
     const { ports } = found;
     switch (question.type) {

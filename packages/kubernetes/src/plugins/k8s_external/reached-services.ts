@@ -50,8 +50,8 @@ export class ServiceFinder {
     if (!this.isShown(namespace)) return { kind: 'missing' };
     const service = labels.at(-2);
     if (service === undefined) return { kind: 'empty' };
-    const parts = partsOf(labels.slice(0, -2));
-    const ports = parts === undefined ? [] : this.#portsOf({ namespace, name: service }, parts);
+    const parts = parseParts(labels.slice(0, -2));
+    const ports = parts === undefined ? [] : this.#listPorts({ namespace, name: service }, parts);
     return ports.length === 0 ? { kind: 'missing' } : { kind: 'found', ports };
   }
 
@@ -69,15 +69,15 @@ export class ServiceFinder {
   *names(): Iterable<readonly string[]> {
     const { cluster, services } = this.#exposed;
     for (const service of [...services.services()])
-      if (this.isShown(service.namespace)) yield* this.#namesOf(service);
+      if (this.isShown(service.namespace)) yield* this.#listNames(service);
     if (!this.#hasEndpoints) return;
     for (const service of [...cluster.contents.services()])
-      if (services.hostsOf(service.namespace, service.name).length === 0 && this.isShown(service.namespace))
-        yield* this.#namesOf(service);
+      if (services.findHosts(service.namespace, service.name).length === 0 && this.isShown(service.namespace))
+        yield* this.#listNames(service);
   }
 
-  *#namesOf({ namespace, name }: NamespacedName): Iterable<readonly string[]> {
-    const ports = this.#portsOf({ namespace, name }, NO_PARTS);
+  *#listNames({ namespace, name }: NamespacedName): Iterable<readonly string[]> {
+    const ports = this.#listPorts({ namespace, name }, NO_PARTS);
     const own = [name, namespace];
     const below = new Set<string>();
     for (const { owner, port } of ports) {
@@ -90,11 +90,11 @@ export class ServiceFinder {
     for (const labels of below) yield labels.split('.');
   }
 
-  #portsOf({ namespace, name }: NamespacedName, parts: AskedParts): readonly ReachedPort[] {
+  #listPorts({ namespace, name }: NamespacedName, parts: AskedParts): readonly ReachedPort[] {
     const { cluster, services } = this.#exposed;
     const service = cluster.contents.service(namespace, name);
     if (service === undefined) return [];
-    const hosts = services.hostsOf(namespace, name);
+    const hosts = services.findHosts(namespace, name);
     if (hosts.length > 0) return portsOfHosts(service, hosts, parts);
     const isByEndpoint = service.address.kind === 'headless' || parts.endpoint !== undefined;
     if (!this.#hasEndpoints || !isByEndpoint) return [];
@@ -106,7 +106,7 @@ export class ServiceFinder {
 }
 
 /** @param labels before the service; undefined: too many */
-function partsOf(labels: readonly string[]): AskedParts | undefined {
+function parseParts(labels: readonly string[]): AskedParts | undefined {
   const [first, second, ...more] = labels.map((label) => label.replace(/^_/, ''));
   if (more.length > 0) return undefined;
   if (second !== undefined) return { endpoint: undefined, port: first ?? '', protocol: second };

@@ -22,7 +22,7 @@ interface Given {
   readonly services: Readonly<Record<string, string>> | undefined;
 }
 
-function optionsOf({ zone, fallthrough = [] }: Given, place: number): KubernetesOptions {
+function makeOptions({ zone, fallthrough = [] }: Given, place: number): KubernetesOptions {
   const endpoint = `http://192.0.2.${place}`;
   return {
     kind: 'directive',
@@ -55,7 +55,7 @@ function serving(...given: readonly Given[]) {
     table: new TableWriter({ readers: 1, reservation: 2 ** 26 }),
     chain: (): Answer => ({ kind: 'servfail' }),
   };
-  const options = given.map(optionsOf);
+  const options = given.map(makeOptions);
   const plugin = new Kubernetai(options, dependencies);
   given.forEach(({ services }, place) => {
     const of = options[place];

@@ -20,7 +20,7 @@ export function observeRequests(
   limits: Pick<KubernetesApi, 'qps' | 'burst' | 'maxInflight'>,
   { metrics, clock }: ApiRequestsDependencies,
 ): Connection {
-  const families = familiesOf(metrics);
+  const families = createFamilies(metrics);
   const gate = new Gate(limits, clock);
   const { host } = new URL(connection.server);
   return {
@@ -49,7 +49,7 @@ export function observeRequests(
   };
 }
 
-function familiesOf(metrics: MetricRegistry) {
+function createFamilies(metrics: MetricRegistry) {
   return {
     requests: metrics.counter(
       'coredns_kubernetes_rest_client_requests_total',

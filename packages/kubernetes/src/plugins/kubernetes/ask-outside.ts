@@ -5,7 +5,7 @@ import type { Reply } from '@portolan/dns/query.ts';
 import type { Question } from '@portolan/dns/types.ts';
 import type { Chain } from '@portolan/kernel/chain/handler.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { replyOf } from '@portolan/kernel/chain/response.ts';
+import { toReply } from '@portolan/kernel/chain/response.ts';
 
 /** Maximum depth of queries that lead to one another. */
 const MAX_DEPTH = 8;
@@ -19,5 +19,5 @@ export async function askOutside(
   const asked = query.about(question);
   if (asked.depth > MAX_DEPTH) return {};
   const answer = await chain(asked);
-  return answer.kind === 'drop' ? {} : replyOf(answer);
+  return answer.kind === 'drop' ? {} : toReply(answer);
 }

@@ -17,7 +17,7 @@ import type { Cluster } from '../../publish/cluster.ts';
 import { askOutside } from './ask-outside.ts';
 import { denyWhileUnknown, type ExistenceRules, toExistingAnswer } from './existence.ts';
 import { isReverse } from './followed-cluster.ts';
-import { answerWhileUnknown, namesOf, toAnswer } from './kubernetes.ts';
+import { answerWhileUnknown, namesForQuery, toAnswer } from './kubernetes.ts';
 import type { KubernetesOptions } from './options.ts';
 import { TransferredZone } from './transferred-zone.ts';
 import { translateZone, type ZoneTranslation } from './zone-translation.ts';
@@ -98,7 +98,7 @@ export class ClusterZones {
     const zone = this.#zones.find(({ apex }) => apex === origin);
     if (zone === undefined || isReverse(origin) || !this.#cluster.isKnown) return undefined;
     const { names, contents } = this.#cluster;
-    const own = names.zoneOf(toKey(zone.toCluster(origin)));
+    const own = names.findZone(toKey(zone.toCluster(origin)));
     if (own === undefined) return undefined;
     const found = lookUp(names, own, { name: own.apex, type: TYPE.NS, class: CLASS.IN });
     const { records = [], additionals = [] } = found.kind === 'records' ? found : {};
@@ -122,12 +122,12 @@ export class ClusterZones {
     const asked = { ...question, name: zone.toCluster(question.name) };
     const key = toKey(asked.name);
     const { names } = this.#cluster;
-    const own = names.zoneOf(key);
+    const own = names.findZone(key);
     if (own === undefined) return { kind: 'servfail' };
     if (!this.#cluster.isKnown) return this.#answerWhileUnknown(zone, own, query.about(asked));
     const looked = this.#isHidden(key)
       ? lookUp(NO_NAMES, own, asked)
-      : this.#withoutHidden(lookUp(namesOf(this.#cluster, query), own, asked), own, asked);
+      : this.#withoutHidden(lookUp(namesForQuery(this.#cluster, query), own, asked), own, asked);
     const { type } = asked;
     const found = toExistingAnswer(looked, { zone: own, key, type, domain: this.#domain }, this.#existence);
     if (found.kind === 'alias') return this.#follow(zone, query, question, found, aliases);

@@ -77,7 +77,7 @@ export class ExternalServices {
     };
   }
 
-  hostsOf(namespace: string, name: string): readonly ExternalHost[] {
+  findHosts(namespace: string, name: string): readonly ExternalHost[] {
     return this.#services.get(`${namespace}/${name}`)?.hosts ?? NO_HOSTS;
   }
 

@@ -29,9 +29,9 @@ import { followedNode } from '../../publish/nodes-use.ts';
 import type { SnapshotKeeper } from '../../snapshot/snapshot-keeper.ts';
 import { observeRequests } from './api-requests.ts';
 import { ClusterSet } from './cluster-set.ts';
+import { keepSnapshot, restoreSnapshot } from './cluster-snapshot.ts';
 import { ExternalServices } from './external-services.ts';
 import type { InspectedCluster } from './inspected-cluster.ts';
-import { keepSnapshot, restoreSnapshot } from './kept-snapshot.ts';
 import { openCluster } from './open-cluster.ts';
 import type { KubernetesApi, KubernetesOptions } from './options.ts';
 import { observeChanges } from './programming-latency.ts';
@@ -96,7 +96,7 @@ export class FollowedCluster {
     const { pods, ttl, hasEndpoints, ignoresEmptyService, primaryZone, zones } = options;
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#identity = identityOf(options, dependencies);
+    this.#identity = toIdentity(options, dependencies);
     this.publication = table.definePublication();
     const [clusterSetZone] = options.multicluster;
     const isOfSet = options.multicluster.includes(primaryZone);
@@ -131,7 +131,7 @@ export class FollowedCluster {
 
   /** Whether a plugin with these options would follow the same. */
   isFor(options: KubernetesOptions, dependencies: FollowedClusterDependencies): boolean {
-    return isDeepStrictEqual(identityOf(options, dependencies), this.#identity);
+    return isDeepStrictEqual(toIdentity(options, dependencies), this.#identity);
   }
 
   /** Adds a user, who must `release` it. */
@@ -307,7 +307,7 @@ function joined<Kind extends WatchedObject>(
 }
 
 /** What plans must have in common to share a cluster. A kubeconfig file may name another cluster than before. */
-function identityOf(
+function toIdentity(
   options: KubernetesOptions,
   { ownAddresses, needs = [] }: FollowedClusterDependencies,
 ): unknown {
@@ -320,10 +320,10 @@ function identityOf(
     ...followed
   } = options;
   const { kubeconfig } = options.api;
-  return { followed, ownAddresses, needs, kubeconfig: kubeconfig && textOf(kubeconfig.path) };
+  return { followed, ownAddresses, needs, kubeconfig: kubeconfig && tryReadText(kubeconfig.path) };
 }
 
-function textOf(path: string): string | undefined {
+function tryReadText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {

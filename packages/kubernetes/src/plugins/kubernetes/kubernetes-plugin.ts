@@ -77,7 +77,7 @@ export class Kubernetes implements Plugin, TransferSource {
     const { domain, reverseZones, publication, clusterSet } = this.#followed;
     this.facts = new QueryFacts(options.zones, this.#followed.identities, restored, options.zonal);
     const own = options.zones.filter((zone) => !options.multicluster.includes(zone));
-    const zonesOf = (zones: readonly NameKey[], followed: FollowedCluster | ClusterSet) =>
+    const makeClusterZones = (zones: readonly NameKey[], followed: FollowedCluster | ClusterSet) =>
       new ClusterZones({
         options: { ...options, zones },
         chain,
@@ -85,8 +85,8 @@ export class Kubernetes implements Plugin, TransferSource {
         cluster: followed.cluster,
         domain: followed.domain,
       });
-    const zones = zonesOf(own, this.#followed);
-    const ofSet = clusterSet && zonesOf(options.multicluster, clusterSet);
+    const zones = makeClusterZones(own, this.#followed);
+    const ofSet = clusterSet && makeClusterZones(options.multicluster, clusterSet);
     this.#zones = zones;
     const isOfSet = namesOfZones(options.multicluster, options.zones);
     const handle: Handler['handle'] = (query, next) =>

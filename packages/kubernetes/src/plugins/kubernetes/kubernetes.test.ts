@@ -6,7 +6,7 @@ import { composeChain, type Handler } from '@portolan/kernel/chain/handler.ts';
 import {
   addresses,
   denial,
-  handlerOf,
+  makeHandler,
   makeQuery,
   record,
   told,
@@ -36,7 +36,7 @@ const OBJECTS: readonly ClusterObject[] = [
 ];
 
 /** Other handlers, which know `www.example.com` and 192.0.2.1, and never refuse. */
-const resolver = handlerOf(({ question, key }) => {
+const resolver = makeHandler(({ question, key }) => {
   if (key === 'www.example.com.') return addresses(question.name, '192.0.2.7');
   const data = { kind: 'PTR', target: parseName('elsewhere.example.') } as const;
   if (key !== '1.2.0.192.in-addr.arpa.') return denial('nxdomain');

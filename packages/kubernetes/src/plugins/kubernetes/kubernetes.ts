@@ -8,8 +8,8 @@ import { NO_QUESTIONS, type Questions } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 import { DEFAULT_PUBLICATION } from '@portolan/kernel/table/types.ts';
 import { lookUp, type ZoneAnswer } from '@portolan/kernel/zone/lookup.ts';
-import { type NameSource, setOf } from '@portolan/kernel/zone/node.ts';
-import { recordsOf } from '@portolan/kernel/zone/record-set.ts';
+import { findRecordSet, type NameSource } from '@portolan/kernel/zone/node.ts';
+import { toRecords } from '@portolan/kernel/zone/record-set.ts';
 import type { KubernetesNames } from '../../publish/names.ts';
 
 export interface ClusterSource {
@@ -21,7 +21,7 @@ export interface ClusterSource {
 }
 
 /** The names as the client of a query sees them. An answer that depends on the client is neither stored nor cached. */
-export function namesOf(cluster: Pick<ClusterSource, 'namesFor'>, query: Query): NameSource {
+export function namesForQuery(cluster: Pick<ClusterSource, 'namesFor'>, query: Query): NameSource {
   return cluster.namesFor(() => {
     query.forbidCaching();
     return query.dependOnClient().address;
@@ -35,10 +35,10 @@ export function createKubernetesHandler(
 ): Handler {
   const { names } = cluster;
   const handle: Handler['handle'] = async (query, next) => {
-    const zone = names.zoneOf(query.key);
+    const zone = names.findZone(query.key);
     if (zone === undefined || exceptions.includes(query.key, query.question.type)) return next(query);
     if (!cluster.isKnown) return answerWhileUnknown(names, query);
-    const answer = toAnswer(lookUp(namesOf(cluster, query), zone, query.question));
+    const answer = toAnswer(lookUp(namesForQuery(cluster, query), zone, query.question));
     if (!names.mayBelongToOthers(zone, query.key)) return answer;
     const other = await next(query);
     return other.kind === 'refused' && names.ownsAll(zone) ? answer : other;
@@ -52,7 +52,7 @@ export function createKubernetesHandler(
     unpublished: exceptions,
     answers: 'unchanged',
     questions: {
-      includes: (name) => names.zoneOf(name) !== undefined,
+      includes: (name) => names.findZone(name) !== undefined,
       matches: () => names.apexes.map((name) => ({ name: { kind: 'suffix', name }, types: 'all' })),
     },
     handle,
@@ -62,11 +62,11 @@ export function createKubernetesHandler(
 /** Answers only for names that are known to exist. */
 export function answerWhileUnknown(names: KubernetesNames, { key, question }: Query): Answer {
   const node = names.findStanding(key);
-  const set = node && setOf(node, question.type);
+  const set = node && findRecordSet(node, question.type);
   if (set === undefined || set.additional === 'elsewhere')
     return { kind: 'servfail', extendedError: EXTENDED_ERROR.NOT_READY };
-  const additionals = set.additional.flatMap((named) => recordsOf(named.name, named.set));
-  return { kind: 'records', records: recordsOf(question.name, set), additionals, authoritative: true };
+  const additionals = set.additional.flatMap((named) => toRecords(named.name, named.set));
+  return { kind: 'records', records: toRecords(question.name, set), additionals, authoritative: true };
 }
 
 export function toAnswer(answer: ZoneAnswer): Answer {

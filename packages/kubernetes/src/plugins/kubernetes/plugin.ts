@@ -50,7 +50,7 @@ export const kubernetes = definePlugin<'kubernetes', AnyClusterOptions, Kubernet
     '}',
   ],
   read(cursor, context): KubernetesOptions {
-    let options = optionsOf(emptyDraft(context.zones));
+    let options = toOptions(emptyDraft(context.zones));
     cursor.onlyUse(() =>
       readStanza(cursor, context, (read) => {
         options = read;
@@ -80,11 +80,11 @@ export function readStanza(
   draft.primaryZone = primary;
   warnOfUnservedZones(cursor, draft.zones, context);
   readProperties(cursor, draft);
-  keep(optionsOf(draft));
+  keep(toOptions(draft));
   checkTogether(cursor, draft);
 }
 
-function optionsOf(draft: KubernetesDraft): KubernetesOptions {
+function toOptions(draft: KubernetesDraft): KubernetesOptions {
   const isOwn = (zone: NameKey) => !isReverseZone(zone) && !draft.multicluster.includes(zone);
   return { ...draft, primaryZone: draft.zones.find(isOwn) ?? draft.primaryZone };
 }

@@ -6,8 +6,8 @@ import { type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { namesWithin, type Questions } from '@portolan/kernel/chain/match.ts';
 import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
-import { Lasting } from '@portolan/kernel/contract/lasting.ts';
 import type { PluginContext } from '@portolan/kernel/contract/plugin.ts';
+import { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
 import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
 import { Cluster } from '../../publish/cluster.ts';
 import { BlockCluster } from './block-cluster.ts';
@@ -17,7 +17,7 @@ import type { ProcessClusterOptions } from './options.ts';
 
 export class ProcessCluster extends BlockCluster {
   readonly handler: Handler;
-  readonly #lasting: Lasting<Cluster>;
+  readonly #lasting: RefCounted<Cluster>;
   readonly #pods: ProcessClusterOptions['pods'];
   readonly #exceptions: Questions;
 
@@ -53,6 +53,9 @@ export class ProcessCluster extends BlockCluster {
   }
 }
 
-function openCluster(options: ProcessClusterOptions, { use, clock, log }: PluginContext): Lasting<Cluster> {
-  return new Lasting(new Cluster(options, use(ANSWER_TABLE), clock, log), (cluster) => cluster.stop());
+function openCluster(
+  options: ProcessClusterOptions,
+  { use, clock, log }: PluginContext,
+): RefCounted<Cluster> {
+  return new RefCounted(new Cluster(options, use(ANSWER_TABLE), clock, log), (cluster) => cluster.stop());
 }

@@ -15,7 +15,7 @@ function pod(name: string, address: string, labels: Record<string, string> = {})
   return { kind: 'Pod', ...identity, addresses: [address] };
 }
 
-function factsOf(pods: readonly PodObject[] = [], restored = NOTHING_RESTORED) {
+function makeFacts(pods: readonly PodObject[] = [], restored = NOTHING_RESTORED) {
   const identities = new PodIdentities();
   identities.listStarted();
   for (const each of pods) identities.upsert(each);
@@ -72,7 +72,7 @@ describe('a name', () => {
     ['1.0.0.10.in-addr.arpa.', [...Array.from({ length: 6 }), 'invalid query name']],
     ['example.com.', Array.from({ length: 7 })],
   ])('%s', (name, parts) => {
-    const facts = factsOf();
+    const facts = makeFacts();
     const query = makeQuery(name);
     expect(PARTS.map((part) => facts.fact(query, `kubernetes/${part}`))).toEqual(parts);
     expect(query.clientWasRead).toBe(false);
@@ -81,7 +81,7 @@ describe('a name', () => {
   it('has no other labels', () => {
     const query = makeQuery('cart.shop.svc.cluster.local.');
     for (const label of ['kubernetes/constructor', 'kubernetes/', 'other/kind', 'kind'])
-      expect(factsOf().fact(query, label)).toBe(undefined);
+      expect(makeFacts().fact(query, label)).toBe(undefined);
   });
 });
 
@@ -96,18 +96,18 @@ describe('a client', () => {
     ['10.0.0.2', [undefined, undefined, undefined]],
   ])('%s', (address, expected) => {
     const labels = ['client-namespace', 'client-pod-name', 'client-label/color'];
-    const facts = factsOf(pods);
+    const facts = makeFacts(pods);
     expect(labels.map((label) => ask(facts, `kubernetes/${label}`, address).fact)).toEqual(expected);
   });
 
   it('is one of several pods, as in CoreDNS, where that is restored', () => {
     expect(
-      ask(factsOf(pods, new Set(['client-of-address'])), 'kubernetes/client-pod-name', '10.0.0.2').fact,
+      ask(makeFacts(pods, new Set(['client-of-address'])), 'kubernetes/client-pod-name', '10.0.0.2').fact,
     ).toBe('one');
   });
 
   it('makes answers that depend on it those of this client alone', () => {
-    const { query } = ask(factsOf(pods), 'kubernetes/client-namespace', '10.0.0.1');
+    const { query } = ask(makeFacts(pods), 'kubernetes/client-namespace', '10.0.0.1');
     expect(query.clientWasRead).toBe(true);
   });
 });

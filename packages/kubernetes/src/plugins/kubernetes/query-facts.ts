@@ -63,14 +63,14 @@ export class QueryFacts implements FactSource {
   fact(query: Query, label: string): string | undefined {
     if (!label.startsWith(PREFIX)) return undefined;
     const name = label.slice(PREFIX.length);
-    if (name.startsWith('client-')) return factOfClient(this.#podOf(query), name);
-    const parts = this.#partsOf(query.key);
+    if (name.startsWith('client-')) return factOfClient(this.#findPod(query), name);
+    const parts = this.#parseParts(query.key);
     if (parts === 'invalid') return name === 'parse-error' ? INVALID : undefined;
     if (parts === undefined || !isPart(name) || (name === 'zone' && !this.#isZonal)) return undefined;
     return parts[name];
   }
 
-  #podOf(query: Query): PodIdentity | undefined {
+  #findPod(query: Query): PodIdentity | undefined {
     // Answers that depend on it are for this client alone.
     const address = canonicalAddress(query.dependOnClient().address.replace(/^::ffff:(?=\d+\.)/, ''));
     if (address === undefined) return undefined;
@@ -78,7 +78,7 @@ export class QueryFacts implements FactSource {
   }
 
   /** Undefined: the name is in no zone. */
-  #partsOf(name: NameKey): NameParts | 'invalid' | undefined {
+  #parseParts(name: NameKey): NameParts | 'invalid' | undefined {
     const zone = this.#zones.find((each) => isWithin(name, each));
     if (zone === undefined) return undefined;
     const labels = splitLabels(name).slice(0, countLabels(name) - countLabels(zone));

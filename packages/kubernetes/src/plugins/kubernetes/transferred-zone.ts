@@ -44,7 +44,7 @@ export class TransferredZone {
     // A copy: the lists of the records change with the cluster.
     for (const { namespace, name } of [...contents.services()]) {
       const service = isShown(namespace) ? contents.service(namespace, name) : undefined;
-      const owner = service && this.#nameOf({ namespace, name });
+      const owner = service && this.#createName({ namespace, name });
       if (service !== undefined && owner !== undefined) yield* this.#ofService(service, owner);
     }
   }
@@ -82,7 +82,7 @@ export class TransferredZone {
     const weight = Math.max(1, Math.floor(100 / endpoints.length));
     for (const endpoint of endpoints) {
       yield this.#address(owner, endpoint.address);
-      const target = this.#nameOf(service, endpointLabel(endpoint));
+      const target = this.#createName(service, endpointLabel(endpoint));
       if (target === undefined) continue;
       yield this.#address(target, endpoint.address);
       for (const port of endpoint.ports) {
@@ -94,11 +94,11 @@ export class TransferredZone {
   }
 
   #nameOfPort(service: NamespacedName, { name, protocol }: ServicePort): AbsoluteName | undefined {
-    return name === '' ? undefined : this.#nameOf(service, `_${name}._${protocol}`.toLowerCase());
+    return name === '' ? undefined : this.#createName(service, `_${name}._${protocol}`.toLowerCase());
   }
 
   /** Undefined: it is no name, or too long. @param below labels below that of the service */
-  #nameOf({ namespace, name }: NamespacedName, below?: string): AbsoluteName | undefined {
+  #createName({ namespace, name }: NamespacedName, below?: string): AbsoluteName | undefined {
     const { apex } = this.#parts;
     const labels = [...(below === undefined ? [] : [below]), name, namespace, 'svc'];
     return tryParseName(`${labels.join('.')}.${apex === '.' ? '' : apex}`);

@@ -3,7 +3,7 @@
  */
 import { parseUpstream, UpstreamAddressError } from '@portolan/kernel/forward/upstream-address.ts';
 import { type Flag, type FlagsOf, REPORT_FORMAT } from '@portolan/server/settings/flags/flag.ts';
-import { readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import { createFlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import type { Checked, Problem } from '@portolan/server/settings/values/problem.ts';
 import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 
@@ -86,7 +86,7 @@ export function planFromCompareFlags(
   servers: readonly [string, string],
   flags: CompareFlags,
 ): Checked<ComparePlan> {
-  const read = readerOf(COMPARE_FLAGS, flags);
+  const read = createFlagReader(COMPARE_FLAGS, flags);
   const [one, other] = servers.map((text, place) => readServer(read, `server ${'AB'[place]}`, text));
   const plan = readComparison(flags, read.problems);
   const file = read.nonEmpty('--questions', flags.questions, 'a file');
@@ -97,7 +97,7 @@ export function planFromCompareFlags(
 
 /** Reads the flags of any comparison. @param problems the list to add problems to */
 export function readComparison(flags: FlagsOf<typeof COMPARISON_FLAGS>, problems: Problem[]): ComparisonPlan {
-  const read = readerOf(COMPARISON_FLAGS, flags, problems);
+  const read = createFlagReader(COMPARISON_FLAGS, flags, problems);
   return {
     rate: read.value('rate'),
     maxQuestions: read.value('count'),

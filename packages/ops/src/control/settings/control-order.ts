@@ -19,7 +19,7 @@
  *     query-log on file=/var/log/queries format=json sample=10 zone=shop.svc.cluster.local rcode=NXDOMAIN client=10.244.1.0/24
  */
 import type { AddressRange } from '@portolan/dns/address-range.ts';
-import { typeOf } from '@portolan/dns/mnemonics.ts';
+import { parseType } from '@portolan/dns/mnemonics.ts';
 import { parseName, ROOT, toKey, tryParseName } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { LOG_LEVELS, type LogLevel } from '@portolan/kernel/base/log.ts';
@@ -273,7 +273,7 @@ class OrderReader extends ValueReader {
     );
     return {
       names: log.zones,
-      types: all('type').map((type) => typeOf(this.#type(type)) ?? 0),
+      types: all('type').map((type) => parseType(this.#type(type)) ?? 0),
       rcodes: log.rcodes,
       clients: log.clients,
       namespaces: all('namespace'),
@@ -310,7 +310,7 @@ class OrderReader extends ValueReader {
   }
 
   #type(text: string): string {
-    if (typeOf(text) !== undefined) return text.toUpperCase();
+    if (parseType(text) !== undefined) return text.toUpperCase();
     this.addProblem('type', 'not a type', text, 'Give one such as A or AAAA.');
     return 'A';
   }

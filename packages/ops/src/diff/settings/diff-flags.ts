@@ -2,7 +2,7 @@
  * The flags of `portolan diff`.
  */
 import { type Flag, type FlagsOf, REPORT_FORMAT } from '@portolan/server/settings/flags/flag.ts';
-import { readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import { createFlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import type { Checked } from '@portolan/server/settings/values/problem.ts';
 
 export const DIFF_FLAGS = [
@@ -49,7 +49,7 @@ export interface DiffPlan {
 }
 
 export function planFromDiffFlags(flags: DiffFlags): Checked<DiffPlan> {
-  const read = readerOf(DIFF_FLAGS, flags);
+  const read = createFlagReader(DIFF_FLAGS, flags);
   const { kubeconfig, manifests } = flags;
   if (kubeconfig !== undefined && manifests !== undefined)
     read.addProblem('--manifests', 'not together with --kubeconfig', manifests, 'Give one of both.');

@@ -2,7 +2,7 @@
  * The flags of exechealthz, read as that program reads them: each `-cmd` belongs to the `-url` at the same position.
  */
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
-import { type Flag, kindsOf } from '@portolan/server/settings/flags/flag.ts';
+import { type Flag, toFlagKinds } from '@portolan/server/settings/flags/flag.ts';
 import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import { readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
 import { readLogLevel } from '@portolan/server/settings/flags/klog-flags.ts';
@@ -71,7 +71,7 @@ const PATH = /^\/[A-Za-z0-9._~!$&'()*+,;=:@%\-/]*$/;
 /** @param words the arguments after the command */
 export function readHealthzFlags(words: readonly string[]): HealthzReading {
   const problems: Problem[] = [];
-  const syntax = { kinds: kindsOf(HEALTHZ_FLAGS), dashes: '-', remedy: REMEDY };
+  const syntax = { kinds: toFlagKinds(HEALTHZ_FLAGS), dashes: '-', remedy: REMEDY };
   const given = readGoFlags(words, syntax, new ValueReader(problems));
   if (given === 'help') return { kind: 'help' };
   if (given.switch('version') === true) return { kind: 'version' };

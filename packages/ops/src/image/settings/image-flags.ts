@@ -2,7 +2,7 @@
  * The flags of `portolan image`.
  */
 import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
-import { readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import { createFlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import { faultOfImageName } from '@portolan/server/settings/values/image-name.ts';
 import type { Checked } from '@portolan/server/settings/values/problem.ts';
 
@@ -80,7 +80,7 @@ const MACHINES: ReadonlyMap<string, Architecture> = new Map([
  * @param machine as Node.js names it, such as `x64`
  */
 export function planFromImageFlags(flags: ImageFlags, version: string, machine: string): Checked<ImagePlan> {
-  const read = readerOf(IMAGE_FLAGS, flags);
+  const read = createFlagReader(IMAGE_FLAGS, flags);
   const target = read.value('target');
   const architecture = read.value('arch') ?? MACHINES.get(machine);
   if (architecture === undefined && flags.arch === undefined)

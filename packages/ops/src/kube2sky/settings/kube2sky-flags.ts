@@ -5,7 +5,7 @@ import { type EtcdEndpoint, parseEndpoint } from '@portolan/etcd/source/client/e
 import { type Environment, expandVariables } from '@portolan/kernel/base/environment.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
-import { type Flag, kindsOf } from '@portolan/server/settings/flags/flag.ts';
+import { type Flag, toFlagKinds } from '@portolan/server/settings/flags/flag.ts';
 import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import { readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
 import { readLogLevel } from '@portolan/server/settings/flags/klog-flags.ts';
@@ -77,7 +77,7 @@ const REMEDY = "See 'portolan kube2sky --help' for those there are.";
 /** @param words the arguments after the command */
 export function readKube2SkyFlags(words: readonly string[], environment: Environment): Kube2SkyReading {
   const problems: Problem[] = [];
-  const syntax = { kinds: kindsOf(KUBE2SKY_FLAGS), dashes: '-', remedy: REMEDY };
+  const syntax = { kinds: toFlagKinds(KUBE2SKY_FLAGS), dashes: '-', remedy: REMEDY };
   const given = readGoFlags(words, syntax, new ValueReader(problems));
   if (given === 'help') return { kind: 'help' };
   if (given.switch('version') === true) return { kind: 'version' };

@@ -50,6 +50,6 @@ const TABLE: Readonly<Record<OriginalName, Omit<Original, 'name'>>> = {
   },
 };
 
-export function originalOf(name: OriginalName): Original {
+export function getOriginal(name: OriginalName): Original {
   return { name, ...TABLE[name] };
 }

@@ -2,9 +2,9 @@
  * The flags of `portolan preflight`, and those that it shares with `portolan swap`.
  */
 import { type Flag, type FlagsOf, REPORT_FORMAT } from '@portolan/server/settings/flags/flag.ts';
-import { readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import { createFlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import type { Checked, Problem } from '@portolan/server/settings/values/problem.ts';
-import { ORIGINALS, type Original, originalOf } from './originals.ts';
+import { getOriginal, ORIGINALS, type Original } from './originals.ts';
 
 export const WORKLOAD_FLAGS = [
   {
@@ -69,7 +69,7 @@ export interface PreflightPlan extends WorkloadPlan {
 }
 
 export function planFromPreflightFlags(flags: PreflightFlags): Checked<PreflightPlan> {
-  const read = readerOf(PREFLIGHT_FLAGS, flags);
+  const read = createFlagReader(PREFLIGHT_FLAGS, flags);
   const workload = readWorkload(flags, read.problems);
   const output = read.value('output');
   const { problems } = read;
@@ -79,7 +79,7 @@ export function planFromPreflightFlags(flags: PreflightFlags): Checked<Preflight
 
 /** @param problems the list to add problems to @returns undefined after a problem */
 export function readWorkload(flags: WorkloadFlags, problems: Problem[]): WorkloadPlan | undefined {
-  const read = readerOf(WORKLOAD_FLAGS, flags, problems);
+  const read = createFlagReader(WORKLOAD_FLAGS, flags, problems);
   const { like: name, kubeconfig, context } = flags;
   const like = ORIGINALS.find((original) => original === name);
   if (like === undefined) {
@@ -87,7 +87,7 @@ export function readWorkload(flags: WorkloadFlags, problems: Problem[]): Workloa
     read.addProblem('--like', fault, name, `Give one of ${ORIGINALS.join(', ')}.`);
     return undefined;
   }
-  const { workload, service, ...original } = originalOf(like);
+  const { workload, service, ...original } = getOriginal(like);
   return {
     original: {
       ...original,

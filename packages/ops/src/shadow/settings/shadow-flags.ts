@@ -2,7 +2,7 @@
  * The flags of `portolan shadow`.
  */
 import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
-import { type FlagReader, readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import { createFlagReader, type FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import type { Checked } from '@portolan/server/settings/values/problem.ts';
 import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import {
@@ -107,7 +107,7 @@ export type TapPlace =
 
 /** @param words arguments of kube-dns */
 export function planFromShadowFlags(flags: ShadowFlags, words: readonly string[]): Checked<ShadowPlan> {
-  const read = readerOf(SHADOW_FLAGS, flags);
+  const read = createFlagReader(SHADOW_FLAGS, flags);
   const server = readServer(read, '--server', flags.server ?? '');
   const plan = readComparison(flags, read.problems);
   const source = readSource(read, flags);

@@ -36,7 +36,7 @@ export function ipv6Packet(data: Uint8Array, port = 53): Buffer {
 }
 
 /** Frames of a network packet, by link type. */
-export function framesOf(packet: Buffer): readonly (readonly [linkType: number, frame: Buffer])[] {
+export function makeFrames(packet: Buffer): readonly (readonly [linkType: number, frame: Buffer])[] {
   const type = (packet[0] ?? 0) >> 4 === 4 ? 0x0800 : 0x86dd;
   return [
     [LINK_TYPE.ETHERNET, Buffer.concat([Buffer.alloc(12), words(2, type), packet])],
@@ -47,7 +47,7 @@ export function framesOf(packet: Buffer): readonly (readonly [linkType: number, 
   ];
 }
 
-export function pcapOf(
+export function encodePcap(
   linkType: number,
   packets: readonly Buffer[],
   order: 'big' | 'little' = 'little',
@@ -62,7 +62,7 @@ export function pcapOf(
 }
 
 /** One section with one interface, and a block of a kind that nobody knows. */
-export function pcapngOf(linkType: number, packets: readonly Buffer[]): Buffer {
+export function encodePcapng(linkType: number, packets: readonly Buffer[]): Buffer {
   const block = (type: number, ...parts: readonly Buffer[]) => {
     const body = Buffer.concat(parts);
     const padded = Buffer.concat([body, Buffer.alloc((4 - (body.length % 4)) % 4)]);

@@ -2,7 +2,7 @@
  * The flags of `portolan swap`.
  */
 import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
-import { readerOf } from '@portolan/server/settings/flags/flag-reader.ts';
+import { createFlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import type { Checked } from '@portolan/server/settings/values/problem.ts';
 import { readServer, type ServerPlace } from '../../compare/settings/compare-flags.ts';
 import { readWorkload, WORKLOAD_FLAGS, type WorkloadPlan } from '../../preflight/settings/preflight-flags.ts';
@@ -63,7 +63,7 @@ export interface SwapPlan extends WorkloadPlan {
 }
 
 export function planFromSwapFlags(flags: SwapFlags): Checked<SwapPlan> {
-  const read = readerOf(SWAP_FLAGS, flags);
+  const read = createFlagReader(SWAP_FLAGS, flags);
   const workload = readWorkload(flags, read.problems);
   const { server, image, back = false, apply = false, ignore = [] } = flags;
   const place = server === undefined ? undefined : readServer(read, '--server', server);

@@ -13,7 +13,7 @@ import {
   TemplateFunctionError,
   type TemplateMethod,
   type TemplateValue,
-  typeNameOf,
+  toGoTypeName,
 } from './values.ts';
 
 /** A fault while a template is filled, with the part that caused it. */
@@ -253,6 +253,6 @@ class Execution {
     if (isStruct(value) && Object.hasOwn(value.fields, name)) return value.fields[name];
     if (value === undefined)
       throw new TemplateExecutionError(`nil data; no entry for key ${JSON.stringify(name)}`, span);
-    throw new TemplateExecutionError(`can't evaluate field ${name} in type ${typeNameOf(value)}`, span);
+    throw new TemplateExecutionError(`can't evaluate field ${name} in type ${toGoTypeName(value)}`, span);
   }
 }

@@ -1,7 +1,7 @@
 /**
  * `printf`: the verbs of Go's package fmt for the values of templates.
  */
-import { isInteger, showValue, type TemplateValue, typeNameOf } from './values.ts';
+import { isInteger, showValue, type TemplateValue, toGoTypeName } from './values.ts';
 
 interface Verb {
   readonly flags: string;
@@ -24,7 +24,7 @@ export function formatValues(format: string, values: readonly TemplateValue[]): 
       return pad(formatValue(value, verb), verb);
     },
   );
-  const extra = values.slice(next).map((value) => `${typeNameOf(value)}=${showValue(value)}`);
+  const extra = values.slice(next).map((value) => `${toGoTypeName(value)}=${showValue(value)}`);
   return extra.length === 0 ? text : `${text}%!(EXTRA ${extra.join(', ')})`;
 }
 
@@ -87,7 +87,7 @@ function signed(text: string, value: TemplateValue, { flags }: Verb): string {
 }
 
 function wrongVerb(value: TemplateValue, { letter }: Verb): string {
-  return `%!${letter}(${typeNameOf(value)}=${showValue(value)})`;
+  return `%!${letter}(${toGoTypeName(value)}=${showValue(value)})`;
 }
 
 /** Bounds the memory that a width in a template can use. */

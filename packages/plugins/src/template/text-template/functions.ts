@@ -10,7 +10,7 @@ import {
   showValue,
   TemplateFunctionError,
   type TemplateValue,
-  typeNameOf,
+  toGoTypeName,
 } from './values.ts';
 
 type Values = readonly TemplateValue[];
@@ -23,12 +23,12 @@ export const FUNCTIONS: ReadonlyMap<string, TemplateFunction> = new Map<string, 
   ['and', (values) => values.find((value) => !isTrue(value)) ?? values.at(-1)],
   ['or', (values) => values.find(isTrue) ?? values.at(-1)],
   ['not', (values) => !isTrue(only('not', values))],
-  ['len', (values) => lengthOf(only('len', values))],
+  ['len', (values) => computeLength(only('len', values))],
   ['index', ([value, ...keys]) => keys.reduce(indexOf, value)],
   ['slice', slice],
   ['print', print],
   ['println', (values) => `${values.map(showValue).join(' ')}\n`],
-  ['printf', ([format, ...values]) => formatValues(textOf('printf', format), values)],
+  ['printf', ([format, ...values]) => formatValues(requireText('printf', format), values)],
   ['html', (values) => escapeHtml(print(values))],
   ['js', (values) => escapeScript(print(values))],
   ['urlquery', (values) => escapeQuery(print(values))],
@@ -58,42 +58,43 @@ function pair(values: Values): readonly [TemplateValue, TemplateValue] {
   return [values[0], values[1]];
 }
 
-function textOf(name: string, value: TemplateValue): string {
+function requireText(name: string, value: TemplateValue): string {
   if (typeof value !== 'string')
     throw new TemplateFunctionError(
-      `wrong type for value; expected string; got ${typeNameOf(value)} (${name})`,
+      `wrong type for value; expected string; got ${toGoTypeName(value)} (${name})`,
     );
   return value;
 }
 
-function lengthOf(value: TemplateValue): number {
+function computeLength(value: TemplateValue): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (isList(value)) return value.length;
   if (isMap(value)) return value.entries.size;
-  throw new TemplateFunctionError(`len of type ${typeNameOf(value)}`);
+  throw new TemplateFunctionError(`len of type ${toGoTypeName(value)}`);
 }
 
 function indexOf(value: TemplateValue, key: TemplateValue): TemplateValue {
-  if (isMap(value)) return value.entries.get(textOf('index', key)) ?? '';
+  if (isMap(value)) return value.entries.get(requireText('index', key)) ?? '';
   if (!isList(value) && typeof value !== 'string')
     throw new TemplateFunctionError(
-      value === undefined ? 'index of untyped nil' : `can't index item of type ${typeNameOf(value)}`,
+      value === undefined ? 'index of untyped nil' : `can't index item of type ${toGoTypeName(value)}`,
     );
   if (!isInteger(key))
-    throw new TemplateFunctionError(`cannot index slice/array with type ${typeNameOf(key)}`);
+    throw new TemplateFunctionError(`cannot index slice/array with type ${toGoTypeName(key)}`);
   const place = Number(key);
-  if (place < 0 || place >= lengthOf(value)) throw new TemplateFunctionError(`index out of range: ${place}`);
+  if (place < 0 || place >= computeLength(value))
+    throw new TemplateFunctionError(`index out of range: ${place}`);
   return isList(value) ? value[place] : Buffer.from(value)[place];
 }
 
 function slice([value, ...bounds]: Values): TemplateValue {
   if (!isList(value) && typeof value !== 'string')
-    throw new TemplateFunctionError(`can't slice item of type ${typeNameOf(value)}`);
-  const length = lengthOf(value);
+    throw new TemplateFunctionError(`can't slice item of type ${toGoTypeName(value)}`);
+  const length = computeLength(value);
   if (bounds.length > 2) throw new TemplateFunctionError(`too many slice indexes: ${bounds.length}`);
   const [from = 0, to = length] = bounds.map((bound) => {
     if (!isInteger(bound))
-      throw new TemplateFunctionError(`cannot index slice/array with type ${typeNameOf(bound)}`);
+      throw new TemplateFunctionError(`cannot index slice/array with type ${toGoTypeName(bound)}`);
     if (bound < 0 || bound > length) throw new TemplateFunctionError(`index out of range: ${bound}`);
     return Number(bound);
   });
@@ -116,7 +117,8 @@ function print(values: Values): string {
 function compare(a: TemplateValue, b: TemplateValue): number {
   if (a === undefined || b === undefined) return a === b ? 0 : 1;
   if (isInteger(a) && isInteger(b)) return BigInt(a) === BigInt(b) ? 0 : 1;
-  if (typeNameOf(a) !== typeNameOf(b)) throw new TemplateFunctionError('incompatible types for comparison');
+  if (toGoTypeName(a) !== toGoTypeName(b))
+    throw new TemplateFunctionError('incompatible types for comparison');
   if (typeof a === 'object') throw new TemplateFunctionError('non-comparable type');
   return a === b ? 0 : 1;
 }
@@ -125,7 +127,8 @@ function order(a: TemplateValue, b: TemplateValue): number {
   if (isInteger(a) && isInteger(b)) return Math.sign(Number(BigInt(a) - BigInt(b)));
   if (typeof a === 'number' && typeof b === 'number') return Math.sign(a - b);
   if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b));
-  if (typeNameOf(a) !== typeNameOf(b)) throw new TemplateFunctionError('incompatible types for comparison');
+  if (toGoTypeName(a) !== toGoTypeName(b))
+    throw new TemplateFunctionError('incompatible types for comparison');
   throw new TemplateFunctionError('invalid type for comparison');
 }
 
@@ -134,7 +137,7 @@ function parseInteger([text, base, bits, ...others]: Values): TemplateValue {
   const isWhole = isInteger(base) && isInteger(bits) && others.length === 0;
   if (!isWhole)
     throw new TemplateFunctionError('wrong number of args for parseInt: want 3 (text, base, bits)');
-  const source = textOf('parseInt', text);
+  const source = requireText('parseInt', text);
   const fault = `strconv.ParseUint: parsing ${JSON.stringify(source)}: `;
   const radix = BigInt(base);
   if (radix < 2n || radix > 36n) throw new TemplateFunctionError(`${fault}invalid base ${radix}`);

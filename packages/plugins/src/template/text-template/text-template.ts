@@ -32,7 +32,7 @@ export class TextTemplate {
       this.#parsed = parseTemplate(source);
     } catch (error) {
       if (!(error instanceof TemplateSyntaxError)) throw error;
-      throw new TextTemplateError(`template: ${use}:${this.#lineOf(error.at)}: ${error.message}`);
+      throw new TextTemplateError(`template: ${use}:${this.#toLineNumber(error.at)}: ${error.message}`);
     }
   }
 
@@ -51,10 +51,10 @@ export class TextTemplate {
     const column = Buffer.byteLength(this.source.slice(lineStart, start)) + (lineStart === 0 ? 0 : 1);
     const part = this.source.slice(start, end);
     const shown = part.length > MAX_SHOWN ? `${part.slice(0, MAX_SHOWN)}...` : part;
-    return `template: ${this.use}:${this.#lineOf(start)}:${column}: executing ${JSON.stringify(this.use)} at <${shown}>: ${what}`;
+    return `template: ${this.use}:${this.#toLineNumber(start)}:${column}: executing ${JSON.stringify(this.use)} at <${shown}>: ${what}`;
   }
 
-  #lineOf(at: number): number {
+  #toLineNumber(at: number): number {
     return this.source.slice(0, at).split('\n').length;
   }
 }

@@ -58,7 +58,7 @@ export function isTrue(value: TemplateValue): boolean {
 }
 
 /** The type's name in messages. */
-export function typeNameOf(value: TemplateValue): string {
+export function toGoTypeName(value: TemplateValue): string {
   if (value === undefined) return 'nil';
   if (typeof value === 'string') return 'string';
   if (typeof value === 'boolean') return 'bool';

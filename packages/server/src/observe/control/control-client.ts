@@ -37,7 +37,7 @@ export async function* requestControl(
   try {
     if (signal?.aborted === true) return;
     socket.write(writeRequest(request));
-    for await (const line of linesOf(socket)) {
+    for await (const line of readLines(socket)) {
       const reply = readReply(line);
       if (reply.kind === 'done') return;
       if (reply.kind === 'failed') throw new RequestFailedError(reply.reason);
@@ -101,7 +101,7 @@ function isTrusted(socket: Socket, { kind }: OpenPlace): boolean {
   return own === ROOT && (kind === 'file' || isInOwnPidNamespace(peer));
 }
 
-async function* linesOf(socket: Socket): AsyncIterable<string> {
+async function* readLines(socket: Socket): AsyncIterable<string> {
   let text = '';
   for await (const chunk of socket.setEncoding('utf8')) {
     text += String(chunk);

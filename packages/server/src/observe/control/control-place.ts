@@ -52,7 +52,7 @@ export function placeOfServer(
   if (given === NO_CONTROL) return { kind: 'none' };
   if (given !== undefined) return { kind: 'file', path: given, isDefault: false };
   if (isWritable(folder)) return { kind: 'file', path: join(folder, `${role}${SUFFIX}`), isDefault: true };
-  return abstractPlaceOf(role, proc);
+  return createAbstractPlace(role, proc);
 }
 
 /**
@@ -64,7 +64,7 @@ export function placeOfServer(
 export function placeOfUser(user: number, role: string, options: PlaceOptions = {}): ControlPlace {
   const { folder = RUN_FOLDER, proc = '/proc' } = options;
   const own = join(folder, role);
-  if (!isWritable(folder) || !makeFolderOf(own, user)) return abstractPlaceOf(role, proc);
+  if (!isWritable(folder) || !ensureFolder(own, user)) return createAbstractPlace(role, proc);
   return { kind: 'file', path: join(own, `control${SUFFIX}`), isDefault: true, mode: OWNER_AND_GROUP };
 }
 
@@ -74,7 +74,7 @@ const OWNER_AND_GROUP = 0o660;
 const ROOT_GROUP = 0;
 
 /** A link that somebody has put there is never followed. @returns whether the folder is that of the user */
-function makeFolderOf(path: string, user: number): boolean {
+function ensureFolder(path: string, user: number): boolean {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found?.isDirectory() === true && found.uid === user && found.gid === ROOT_GROUP) return true;
@@ -90,7 +90,7 @@ function makeFolderOf(path: string, user: number): boolean {
 }
 
 /** A name in the abstract namespace, unique to this process. */
-export function abstractPlaceOf(role: string, proc = '/proc'): ControlPlace {
+export function createAbstractPlace(role: string, proc = '/proc'): ControlPlace {
   const namespace = pidNamespace(proc);
   if (namespace === undefined) return { kind: 'none' };
   return { kind: 'abstract', name: `${PREFIX}${namespace}/${role}/${process.pid}` };

@@ -5,7 +5,7 @@ import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { NoServerError, RequestFailedError, requestControl } from './control-client.ts';
-import { abstractPlaceOf, type ControlPlace, placeOfServer, placesToAsk } from './control-place.ts';
+import { type ControlPlace, createAbstractPlace, placeOfServer, placesToAsk } from './control-place.ts';
 import { ControlSocket, ControlSocketError, type ControlSocketOptions } from './control-socket.ts';
 import type { ControlRequest } from './protocol.ts';
 
@@ -117,14 +117,14 @@ describe('over an abstract name, a change', () => {
   const user = process.geteuid?.() ?? 0;
 
   it('of a process of another PID namespace is refused, a look is not', async () => {
-    const place = abstractPlaceOf('role-of-this-test');
+    const place = createAbstractPlace('role-of-this-test');
     const { place: path = '' } = await start(place, { changes, findPeer: () => ({ process: 0, user }) });
     expect(await ask(path, 'echo', 'look')).toEqual(['look']);
     await expect(ask(path, 'echo', 'change')).rejects.toThrow('not from another PID namespace: echo');
   });
 
   it('of a process of the same one is made', async () => {
-    const { place = '' } = await start(abstractPlaceOf('role-of-this-test'), { changes });
+    const { place = '' } = await start(createAbstractPlace('role-of-this-test'), { changes });
     expect(await ask(place, 'echo', 'change')).toEqual(['change']);
   });
 
@@ -171,7 +171,7 @@ describe('the place of a server', () => {
     await start(inFolder);
     expect(placesToAsk(undefined, { folder })).toContainEqual(inFolder);
     const named = placeOfServer(undefined, 'role-of-this-test', { folder: '/nonexistent' });
-    expect(named).toEqual(abstractPlaceOf('role-of-this-test'));
+    expect(named).toEqual(createAbstractPlace('role-of-this-test'));
     await start(named);
     expect(placesToAsk(undefined, { folder: '/nonexistent' })).toContainEqual(named);
   });

@@ -11,9 +11,9 @@ import type { Log } from '@portolan/kernel/base/log.ts';
 import { showAbstractName } from '@portolan/kernel/socket/abstract-name.ts';
 import { findPeer, isInOwnPidNamespace, type PeerProcess, ROOT } from '@portolan/kernel/socket/peer.ts';
 import {
-  abstractPlaceOf,
   addressOfPlace,
   type ControlPlace,
+  createAbstractPlace,
   describePlace,
   type OpenPlace,
   RUN_FOLDER,
@@ -95,7 +95,7 @@ export class ControlSocket {
     } catch (error) {
       if (place.kind === 'file' && !place.isDefault) throw error;
       const reason = showAbstractName(describeError(error));
-      const other = place.kind === 'file' ? abstractPlaceOf(role) : ({ kind: 'none' } as const);
+      const other = place.kind === 'file' ? createAbstractPlace(role) : ({ kind: 'none' } as const);
       log.debug('control socket not opened', { reason });
       if (other.kind !== 'none') await this.#open(other).catch(() => {});
     }

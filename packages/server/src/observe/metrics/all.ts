@@ -1,7 +1,7 @@
 /**
  * All metrics, in output order.
  */
-import { countRejectedItems } from '@portolan/kernel/base/item-fence.ts';
+import { countRejectedItems } from '@portolan/kernel/base/item-guard.ts';
 import { one, type Sample } from '@portolan/kernel/base/metrics/family.ts';
 import { CLUSTER_METRICS } from './cluster.ts';
 import { ETCD_METRICS } from './etcd.ts';

@@ -1,5 +1,5 @@
 import { TYPE } from '@portolan/dns/types.ts';
-import { ItemFence } from '@portolan/kernel/base/item-fence.ts';
+import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RESOLVER_OUTCOME } from '@portolan/kernel/chain/outcomes.ts';
@@ -83,7 +83,8 @@ const bare: Stats = {
 };
 
 const render = (stats: Stats) => new Metrics({ version: '1.2.3' }, () => stats).render();
-const linesOf = (text: string) => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+const listSampleLines = (text: string) =>
+  text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
 it('counts queries by the names of type and response code', async () => {
   const text = await render({
@@ -98,9 +99,9 @@ it('counts queries by the names of type and response code', async () => {
       queries: [],
     },
   });
-  expect(linesOf(text)).toContain('portolan_dns_queries_total{type="A",rcode="NOERROR"} 7');
-  expect(linesOf(text)).toContain('portolan_dns_queries_total{type="other",rcode="NXDOMAIN"} 2');
-  expect(linesOf(text)).toContain('portolan_dns_hits_total{name="headless"} 4');
+  expect(listSampleLines(text)).toContain('portolan_dns_queries_total{type="A",rcode="NOERROR"} 7');
+  expect(listSampleLines(text)).toContain('portolan_dns_queries_total{type="other",rcode="NXDOMAIN"} 2');
+  expect(listSampleLines(text)).toContain('portolan_dns_hits_total{name="headless"} 4');
 });
 
 it('shows states of watches, ages and sizes', async () => {
@@ -113,7 +114,7 @@ it('shows states of watches, ages and sizes', async () => {
     repairs: 1,
     malformed: 0,
   } as const;
-  const lines = linesOf(await render({ ...bare, ready: true, dataAge: 2_500, watches: [watch] }));
+  const lines = listSampleLines(await render({ ...bare, ready: true, dataAge: 2_500, watches: [watch] }));
   expect(lines).toEqual(
     expect.arrayContaining([
       `portolan_build_info{version="1.2.3",node="${process.version}"} 1`,
@@ -132,7 +133,7 @@ it('shows states of watches, ages and sizes', async () => {
 it('has series for the first 200 namespaces that search lists show, and one for all others', async () => {
   const namespaces = Array.from({ length: 300 }, (_, number) => [`n${number}`, 2] as const);
   const searches = new Map([['a\\027b', 5], ...namespaces, ['', 7]]);
-  const lines = linesOf(await render({ ...bare, searches }));
+  const lines = listSampleLines(await render({ ...bare, searches }));
   const series = lines.filter((line) => line.startsWith('portolan_search_path_misses_total'));
   expect([series.length, series[0], series[1], series.at(-1)]).toEqual([
     200,
@@ -140,7 +141,7 @@ it('has series for the first 200 namespaces that search lists show, and one for 
     'portolan_search_path_misses_total{namespace="n0"} 2',
     'portolan_search_path_misses_total{namespace="n198"} 2',
   ]);
-  expect(linesOf(await render(bare)).some((line) => line.includes('search_path'))).toBe(false);
+  expect(listSampleLines(await render(bare)).some((line) => line.includes('search_path'))).toBe(false);
 });
 
 it('shows what went upstream, and what the cache saved', async () => {
@@ -149,7 +150,7 @@ it('shows what went upstream, and what the cache saved', async () => {
     [RESOLVER_OUTCOME.stale, 5],
   ]);
   const text = await render({ ...bare, queries: { byTypeAndRcode: [], byOutcome, groups: [], queries: [] } });
-  expect(linesOf(text)).toEqual(
+  expect(listSampleLines(text)).toEqual(
     expect.arrayContaining([
       'portolan_upstream_queries_total{upstream="192.0.2.1:53"} 20',
       'portolan_upstream_results_total{upstream="192.0.2.1:53",result="NXDOMAIN"} 2',
@@ -171,7 +172,7 @@ it('shows what went upstream, and what the cache saved', async () => {
 });
 
 it('counts the items of sources that were passed over', async () => {
-  const fence = new ItemFence({ source: 'etcd', clock: new ManualClock(), log: silentLog });
+  const fence = new ItemGuard({ source: 'etcd', clock: new ManualClock(), log: silentLog });
   // Other tests of this process may have counted too.
   const count = async () => {
     const found = /\{source="etcd",reason="too-large"\} (\d+)/.exec(await render(bare));
@@ -183,7 +184,7 @@ it('counts the items of sources that were passed over', async () => {
 });
 
 it('has no value for what is not to be had', async () => {
-  const lines = linesOf(await render(bare));
+  const lines = listSampleLines(await render(bare));
   for (const name of [
     'data_age_seconds',
     'udp_readers',
@@ -207,7 +208,9 @@ it('reads counters anew each time, so that they never double', async () => {
   }));
   await metrics.render();
   count = 3;
-  expect(linesOf(await metrics.render())).toContain('portolan_dns_queries_total{type="A",rcode="NOERROR"} 3');
+  expect(listSampleLines(await metrics.render())).toContain(
+    'portolan_dns_queries_total{type="A",rcode="NOERROR"} 3',
+  );
 });
 
 it('names every metric once, by the rules of Prometheus', () => {

@@ -33,7 +33,7 @@ function count(...answers: readonly Answer[]): QueryCounts {
 }
 
 /** The value of each series, by labels and name without prefix. */
-function valuesOf(counts: QueryCounts): ReadonlyMap<string, number> {
+function readValues(counts: QueryCounts): ReadonlyMap<string, number> {
   const families = [...parsePrometheusText(write(DEFAULTS, counts)).values()];
   return new Map(
     families.flatMap(({ samples }) =>
@@ -76,12 +76,12 @@ describe('a question', () => {
     ['for another name', { outcome: CHAIN_OUTCOME.others }, 'recursive'],
     ['for a remembered name', { outcome: RESOLVER_OUTCOME.stale }, 'recursive'],
   ])('%s is of %s: %s', (_, answer, system) => {
-    const requests = [...valuesOf(count(answer))].filter(([key]) => key.startsWith('request_count_total'));
+    const requests = [...readValues(count(answer))].filter(([key]) => key.startsWith('request_count_total'));
     expect(requests).toEqual([[`request_count_total{system="${system}"}`, 1]]);
   });
 
   it('that was none is not counted', () => {
-    expect(valuesOf(count({ outcome: 0, flags: RCODE.FORMERR })).size).toBe(0);
+    expect(readValues(count({ outcome: 0, flags: RCODE.FORMERR })).size).toBe(0);
   });
 });
 
@@ -93,7 +93,7 @@ describe('an error', () => {
     [{ outcome: clusterIP, flags: TRUNCATED | RCODE.NXDOMAIN }, 'truncated', 'auth'],
     [{ outcome: RESOLVER_OUTCOME.answered, flags: RCODE.NXDOMAIN }, 'nxdomain', 'recursive'],
   ])('%o is counted as %s', (answer, cause, system) => {
-    const errors = [...valuesOf(count(answer, { outcome: clusterIP }))].filter(([key]) =>
+    const errors = [...readValues(count(answer, { outcome: clusterIP }))].filter(([key]) =>
       key.startsWith('error_count_total'),
     );
     expect(errors).toEqual([[`error_count_total{cause="${cause}",system="${system}"}`, 1]]);
@@ -102,9 +102,9 @@ describe('an error', () => {
 
 it('counts as misses of the cache what the table left to others', () => {
   const counts = count({ outcome: OUTCOME.headless }, { outcome: CHAIN_OUTCOME.ours });
-  expect(valuesOf(counts).get('cachemiss_count_total{cache="response"}')).toBe(1);
+  expect(readValues(counts).get('cachemiss_count_total{cache="response"}')).toBe(1);
   const none = count({ outcome: OUTCOME.headless });
-  expect(valuesOf(none).get('cachemiss_count_total{cache="response"}')).toBe(0);
+  expect(readValues(none).get('cachemiss_count_total{cache="response"}')).toBe(0);
 });
 
 it('is right to every scraper and counts every question once, whatever was asked', () => {
@@ -116,7 +116,7 @@ it('is right to every scraper and counts every question once, whatever was asked
   });
   fc.assert(
     fc.property(fc.array(answer, { maxLength: 50 }), (answers) => {
-      const values = [...valuesOf(count(...answers))];
+      const values = [...readValues(count(...answers))];
       for (const series of [
         'request_count_total{',
         'request_duration_seconds_count{',

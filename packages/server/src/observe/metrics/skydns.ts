@@ -51,7 +51,7 @@ export const SKYDNS_METRICS = {
 
 /** These counts as families. */
 export function skyDnsFamilies(names: SkyDnsNames, { groups }: QueryCounts): readonly MetricFamily[] {
-  const systems = SYSTEMS.map((system) => [system, groups.filter(isOf(system))] as const).filter(
+  const systems = SYSTEMS.map((system) => [system, groups.filter(isOfSystem(system))] as const).filter(
     ([, own]) => own.length > 0,
   );
   return [
@@ -64,21 +64,21 @@ export function skyDnsFamilies(names: SkyDnsNames, { groups }: QueryCounts): rea
     family(
       names,
       'errors',
-      errorCauses().flatMap(([cause, countOf]) =>
+      errorCauses().flatMap(([cause, countErrors]) =>
         systems
-          .map(([system, own]) => [{ cause, system }, total(own.map(countOf))] as const)
+          .map(([system, own]) => [{ cause, system }, total(own.map(countErrors))] as const)
           .filter(([, count]) => count > 0),
       ),
     ),
     family(
       names,
       'durations',
-      systems.flatMap(([system, own]) => seriesOf(system, durations(own))),
+      systems.flatMap(([system, own]) => makeSeries(system, durations(own))),
     ),
     family(
       names,
       'sizes',
-      systems.flatMap(([system, own]) => seriesOf(system, sizes(own))),
+      systems.flatMap(([system, own]) => makeSeries(system, sizes(own))),
     ),
   ];
 }
@@ -94,13 +94,13 @@ function family(
 }
 
 /** SkyDNS, like all of Go, writes `le` last. */
-const seriesOf = (system: System, distribution: Distribution): readonly Sample[] =>
+const makeSeries = (system: System, distribution: Distribution): readonly Sample[] =>
   distributionSamples({ system }, distribution, (le) => ({ system, le }));
 
-const isOf = (system: System) => (group: AnswerGroup) => systemOf(group) === system;
+const isOfSystem = (system: System) => (group: AnswerGroup) => toSystem(group) === system;
 
 /** The system of an answer group; undefined for packets that were not queries. */
-function systemOf({ outcome, pointers }: AnswerGroup): System | undefined {
+function toSystem({ outcome, pointers }: AnswerGroup): System | undefined {
   if (outcome === NO_OUTCOME) return undefined;
   if (OURS.has(outcome)) return 'auth';
   return pointers ? 'reverse' : 'recursive';
@@ -108,14 +108,14 @@ function systemOf({ outcome, pointers }: AnswerGroup): System | undefined {
 
 /** Queries for our domain that the table passed to the handler chain. */
 function cacheMisses(groups: readonly AnswerGroup[]): readonly Sample[] {
-  const ours = groups.filter(isOf('auth'));
+  const ours = groups.filter(isOfSystem('auth'));
   const missed = ours.filter(({ outcome }) => outcome === CHAIN_OUTCOME.ours);
   if (ours.length === 0) return [];
   return [[{ cache: 'response' }, total(missed.map(({ count }) => count))]];
 }
 
 /** In alphabetical order. */
-function errorCauses(): readonly (readonly [cause: string, countOf: (group: AnswerGroup) => number])[] {
+function errorCauses(): readonly (readonly [cause: string, countAnswers: (group: AnswerGroup) => number])[] {
   const withCode = (rcode: number) => (group: AnswerGroup) => group.byRcode[rcode] ?? 0;
   return [
     ['nxdomain', withCode(RCODE.NXDOMAIN)],

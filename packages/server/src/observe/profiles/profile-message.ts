@@ -62,7 +62,7 @@ export async function encodeProfile(profile: ProfileData): Promise<Buffer> {
 export function writeProfile({ types, samples, time, duration, period }: ProfileData): Uint8Array {
   const texts = new FirstUseNumbers<string>(['']);
   const functions = new Map<string, { readonly id: number; readonly frame: Frame }>();
-  const idOf = (frame: Frame): number => {
+  const assignId = (frame: Frame): number => {
     const key = `${frame.name}\n${frame.file}\n${frame.line}`;
     const known = functions.get(key) ?? { id: functions.size + 1, frame };
     functions.set(key, known);
@@ -75,7 +75,7 @@ export function writeProfile({ types, samples, time, duration, period }: Profile
   for (const { stack, values } of samples)
     message.message(
       PROFILE.sample,
-      new ProfileMessage().numbers(SAMPLE.location, stack.map(idOf)).numbers(SAMPLE.value, values),
+      new ProfileMessage().numbers(SAMPLE.location, stack.map(assignId)).numbers(SAMPLE.value, values),
     );
   // One location per function: the profile does not tell lines within functions.
   for (const { id, frame } of functions.values()) {
@@ -84,7 +84,7 @@ export function writeProfile({ types, samples, time, duration, period }: Profile
       PROFILE.location,
       new ProfileMessage().number(LOCATION.id, id).message(LOCATION.line, line),
     );
-    message.message(PROFILE.function, functionOf(id, frame, texts));
+    message.message(PROFILE.function, createFunctionMessage(id, frame, texts));
   }
   const last = types.at(-1);
   if (last !== undefined) message.message(PROFILE.periodType, valueType(last));
@@ -95,7 +95,11 @@ export function writeProfile({ types, samples, time, duration, period }: Profile
   return message.octets();
 }
 
-function functionOf(id: number, { name, file, line }: Frame, texts: FirstUseNumbers<string>): ProfileMessage {
+function createFunctionMessage(
+  id: number,
+  { name, file, line }: Frame,
+  texts: FirstUseNumbers<string>,
+): ProfileMessage {
   return new ProfileMessage()
     .number(FUNCTION.id, id)
     .number(FUNCTION.name, texts.of(name))

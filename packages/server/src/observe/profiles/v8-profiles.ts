@@ -55,11 +55,11 @@ export function readCpuProfile(profile: Profiler.Profile, time: number): Profile
     sum.microseconds += timeDeltas[index] ?? 0;
     spent.set(id, sum);
   }
-  const stackOf = (id: number): readonly Frame[] => {
+  const readStack = (id: number): readonly Frame[] => {
     const stack: Frame[] = [];
     for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
       const node = byId.get(at);
-      if (node !== undefined && node.callFrame.functionName !== '(root)') stack.push(frameOf(node.callFrame));
+      if (node !== undefined && node.callFrame.functionName !== '(root)') stack.push(toFrame(node.callFrame));
     }
     return stack;
   };
@@ -73,7 +73,10 @@ export function readCpuProfile(profile: Profiler.Profile, time: number): Profile
     samples: [...spent]
       // Leave out the idle thread.
       .filter(([id]) => byId.get(id)?.callFrame.functionName !== '(idle)')
-      .map(([id, { count, microseconds }]) => ({ stack: stackOf(id), values: [count, microseconds * 1000] })),
+      .map(([id, { count, microseconds }]) => ({
+        stack: readStack(id),
+        values: [count, microseconds * 1000],
+      })),
     time: time - duration,
     duration,
     period,
@@ -86,7 +89,7 @@ export function readHeapProfile({ head }: HeapProfiler.SamplingHeapProfile, time
     { callFrame, children, selfSize }: HeapProfiler.SamplingHeapProfileNode,
     outer: readonly Frame[],
   ) => {
-    const stack = callFrame.functionName === '(root)' ? outer : [frameOf(callFrame), ...outer];
+    const stack = callFrame.functionName === '(root)' ? outer : [toFrame(callFrame), ...outer];
     if (selfSize > 0) octets.set(octets.size, { size: selfSize, stack });
     for (const child of children) walk(child, stack);
   };
@@ -102,6 +105,6 @@ interface CallFrame {
   readonly lineNumber: number;
 }
 
-function frameOf({ functionName, url, lineNumber }: CallFrame): Frame {
+function toFrame({ functionName, url, lineNumber }: CallFrame): Frame {
   return { name: functionName === '' ? '(anonymous)' : functionName, file: url, line: lineNumber + 1 };
 }

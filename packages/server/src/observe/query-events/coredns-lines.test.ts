@@ -58,7 +58,7 @@ async function bothLines(name: string, answer: WholeAnswer, rules = RULES) {
       return answer;
     },
   );
-  const event = eventOf(packet, encodeMessage(respond(asked, answer)));
+  const event = makeEvent(packet, encodeMessage(respond(asked, answer)));
   const into = new LineCollector();
   new CoreDnsLines([[ROOT as NameKey, { rules, address: '192.0.2.1', maxUdpSize: 4096 }]]).addEvent(
     event,
@@ -68,7 +68,7 @@ async function bothLines(name: string, answer: WholeAnswer, rules = RULES) {
 }
 
 /** A reader's event of an answer that took 3 ms. */
-function eventOf(packet: Uint8Array, response: Uint8Array): EventView {
+function makeEvent(packet: Uint8Array, response: Uint8Array): EventView {
   const rings = new QueryEventRings(0);
   rings.setMode(EVENT_MODE.RESPONSES);
   rings.main.add(packet, response, CLIENT, { received: 10, source: 'table', transport: 'udp' });

@@ -153,7 +153,7 @@ class LoggedEvent implements LoggedQuery {
   }
 
   get flags(): string {
-    return flagsOf(this.#event.responseFlags);
+    return formatFlags(this.#event.responseFlags);
   }
 
   get milliseconds(): number {
@@ -175,7 +175,7 @@ class LoggedEvent implements LoggedQuery {
 const FLAG_TEXTS = new Map<number, string>();
 const NAMED_FLAGS = 0x87b0;
 
-function flagsOf(flags: number): string {
+function formatFlags(flags: number): string {
   const named = flags & NAMED_FLAGS;
   const text = FLAG_TEXTS.get(named) ?? describeFlags(named);
   FLAG_TEXTS.set(named, text);

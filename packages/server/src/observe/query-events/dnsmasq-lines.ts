@@ -49,7 +49,7 @@ export class DnsmasqLines implements EventLines {
       ? `${this.#count} ${clientText({ address, port: event.clientPort })} `
       : '';
     into.add(`${prefix}${describeQuery(question, address)}`);
-    for (const line of describeResponse(question, message, sourceOf(message, false, true)))
+    for (const line of describeResponse(question, message, toDnsmasqSource(message, false, true)))
       into.add(
         typeof line === 'string' ? `${prefix}${line}` : { ...line, before: `${prefix}${line.before}` },
       );
@@ -57,11 +57,11 @@ export class DnsmasqLines implements EventLines {
 
   addNote(note: EventView, into: LineCollector): void {
     const text = into.begin();
-    if (this.#isNumbered) text.addText(`${this.#numberOf(note.noteNumber)} `);
+    if (this.#isNumbered) text.addText(`${this.#assignNumber(note.noteNumber)} `);
     text.addOctets(note.octets, note.questionAt, note.questionAt + note.questionOctets);
   }
 
-  #numberOf(query: number): number {
+  #assignNumber(query: number): number {
     const known = this.#numbers.get(query);
     if (known !== undefined) return known;
     this.#count += 1;
@@ -79,11 +79,11 @@ export function clientText({ address, port }: { readonly address: string; readon
 }
 
 export function describeQuery({ name, type }: Question, client: string): string {
-  return `query[${typeName(type)}] ${textOf(name)} from ${client}`;
+  return `query[${typeName(type)}] ${formatName(name)} from ${client}`;
 }
 
 /** Local answers have the AA bit. Upstream answers never do, even if an earlier query fetched them. */
-export function sourceOf(
+export function toDnsmasqSource(
   { header, answers }: Message,
   wasForwarded: boolean,
   isKnown: boolean,
@@ -108,31 +108,31 @@ export function describeResponse(
   );
 }
 
-/** @param fileOf the hosts file of a local record; undefined if an option defines it */
+/** @param findHostsFile the hosts file of a local record; undefined if an option defines it */
 export function completeLine(
   line: QueryLine,
-  fileOf: (record: ResourceRecord) => string | undefined,
+  findHostsFile: (record: ResourceRecord) => string | undefined,
 ): string {
   if (typeof line === 'string') return line;
   if ('error' in line) return line.error;
   const { before, record, after } = line;
-  return `${before}${fileOf(record) ?? 'config'}${after}`;
+  return `${before}${findHostsFile(record) ?? 'config'}${after}`;
 }
 
-/** Writes lines about queries to the log of a server. @param fileOf as for `completeLine`; undefined: no hosts files are followed */
+/** Writes lines about queries to the log of a server. @param findHostsFile as for `completeLine`; undefined: no hosts files are followed */
 export function logLines(
   lines: readonly QueryLine[],
   log: Log,
-  fileOf: ((record: ResourceRecord) => string | undefined) | undefined,
+  findHostsFile: ((record: ResourceRecord) => string | undefined) | undefined,
 ): void {
   for (const line of lines)
     if (typeof line !== 'string' && 'error' in line) log.error(line.error);
-    else if (fileOf === undefined) log.info(completeLine(line, () => undefined));
-    else for (const text of completeLine(line, fileOf).split('\n')) log.info(text);
+    else if (findHostsFile === undefined) log.info(completeLine(line, () => undefined));
+    else for (const text of completeLine(line, findHostsFile).split('\n')) log.info(text);
 }
 
 function describeAbsence(question: Question, { header }: Message): string {
-  const name = textOf(question.name);
+  const name = formatName(question.name);
   if (header.rcode === RCODE.NXDOMAIN) return `${name} is NXDOMAIN`;
   if (header.rcode !== RCODE.NOERROR) return `error is ${rcodeName(header.rcode)}`;
   const family = question.type === TYPE.A ? '-IPv4' : question.type === TYPE.AAAA ? '-IPv6' : '';
@@ -140,16 +140,16 @@ function describeAbsence(question: Question, { header }: Message): string {
 }
 
 function describeRecord({ name, data }: ResourceRecord, source: DnsmasqSource): readonly string[] {
-  if (data.kind === 'A' || data.kind === 'AAAA') return [`${textOf(name)} is ${data.address}`];
+  if (data.kind === 'A' || data.kind === 'AAAA') return [`${formatName(name)} is ${data.address}`];
   // As in dnsmasq, only the text of upstream TXT records is shown.
   if (data.kind === 'TXT' && source === 'reply')
-    return data.strings.map((text) => `${textOf(name)} is ${Buffer.from(text).toString('latin1')}`);
+    return data.strings.map((text) => `${formatName(name)} is ${Buffer.from(text).toString('latin1')}`);
   if (data.kind === 'PTR')
-    return [`${addressOfReverseName(toKey(name)) ?? textOf(name)} is ${textOf(data.target)}`];
-  return [`${textOf(name)} is <${typeName(typeOfData(data))}>`];
+    return [`${addressOfReverseName(toKey(name)) ?? formatName(name)} is ${formatName(data.target)}`];
+  return [`${formatName(name)} is <${typeName(typeOfData(data))}>`];
 }
 
 /** A name without its final dot. */
-export function textOf(name: AbsoluteName): string {
+export function formatName(name: AbsoluteName): string {
   return name === '.' ? '.' : name.slice(0, -1);
 }

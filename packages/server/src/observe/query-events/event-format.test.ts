@@ -41,7 +41,7 @@ function expectedFields(event: QueryEvent, explanation: EventExplanation | undef
   const { queryFlags, responseFlags, client, server, question } = event;
   const address = formatAddress(client);
   const opcode = (queryFlags >> 11) & 0x0f;
-  const flagsOf = (flags: number) =>
+  const listFlags = (flags: number) =>
     Object.entries(FLAG_BITS).flatMap(([name, bit]) => ((flags & bit) === 0 ? [] : name));
   const [type = 0, recordClass = 0] = new Uint16Array(
     Uint8Array.from(question.slice(-4)).reverse().buffer,
@@ -57,11 +57,11 @@ function expectedFields(event: QueryEvent, explanation: EventExplanation | undef
     }),
     opcode: opcode === 0 ? undefined : opcodeName(opcode),
     id: event.id,
-    queryFlags: [...flagsOf(queryFlags), ...(event.dnssecOk ? ['do'] : [])].join(','),
+    queryFlags: [...listFlags(queryFlags), ...(event.dnssecOk ? ['do'] : [])].join(','),
     queryBytes: event.queryOctets,
     ednsSize: event.ednsSize,
     rcode: rcodeName(responseFlags & 0x0f),
-    flags: flagsOf(responseFlags).join(','),
+    flags: listFlags(responseFlags).join(','),
     answers: event.answers,
     bytes: event.responseOctets,
     duration: formatElapsed(Math.max(0, event.sent - event.received)),
@@ -95,7 +95,7 @@ const asked = fc.record({
 type Asked = typeof asked extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** The event of a query, as a reader writes it. */
-function eventOf(query: Asked): EventView {
+function makeEvent(query: Asked): EventView {
   const memory = makeEventRing(2 ** 12);
   setEventMode(memory, EVENT_MODE.RESPONSES);
   const writer = new QueryEventWriter(memory);
@@ -143,7 +143,7 @@ it.each([false, true])('writes events as the general log writes fields; as JSON:
     fc.property(fc.array(fc.tuple(asked, explanations), { minLength: 1, maxLength: 3 }), (queries) => {
       let expected = '';
       for (const [query, explanation] of queries) {
-        const event = eventOf(query);
+        const event = makeEvent(query);
         const time = start + query.received;
         format.add(event, time, explanation);
         expected += expectedLine(copyEvent(event), time, isJson, explanation);

@@ -63,8 +63,8 @@ const FIELDS: readonly EventField[] = [
   {
     name: 'opcode',
     kind: 'word',
-    isThere: (event) => opcodeOf(event) !== OPCODE.QUERY,
-    add: (into, event) => into.addText(opcodeName(opcodeOf(event))),
+    isThere: (event) => readOpcode(event) !== OPCODE.QUERY,
+    add: (into, event) => into.addText(opcodeName(readOpcode(event))),
   },
   { name: 'id', kind: 'number', add: (into, { id }) => into.addNumber(id) },
   {
@@ -208,7 +208,7 @@ function hasQuestion({ questionOctets }: EventView): boolean {
   return questionOctets > 0;
 }
 
-function opcodeOf({ queryFlags }: EventView): number {
+function readOpcode({ queryFlags }: EventView): number {
   return (queryFlags >> 11) & 0x0f;
 }
 

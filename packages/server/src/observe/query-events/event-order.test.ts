@@ -25,10 +25,10 @@ function makeOrder() {
   return { order, add };
 }
 
-function eventsOf(events: OrderedEvents<number>) {
+function listEvents(events: OrderedEvents<number>) {
   return Array.from({ length: events.count }, (_, index) => {
     const { received, clientPort, response } = events.at(index);
-    expect(events.tagOf(index)).toBe(clientPort);
+    expect(events.tagAt(index)).toBe(clientPort);
     expect(new Set(response.subarray(12))).toEqual(new Set([clientPort & 0xff]));
     return { received, clientPort };
   });
@@ -47,9 +47,9 @@ it('is that of time, over any number of rings, once an event is older than the w
       for (const { delay, step, octets } of events) {
         now += step;
         add(now - delay, octets);
-        released.push(...eventsOf(order.release(now)));
+        released.push(...listEvents(order.release(now)));
       }
-      released.push(...eventsOf(order.releaseAll()));
+      released.push(...listEvents(order.releaseAll()));
       // Events of one time stay as they came.
       expect(released).toEqual(
         released.toSorted((one, other) => one.received - other.received || one.clientPort - other.clientPort),
@@ -64,8 +64,8 @@ it('keeps released events until the next release, while others are added', () =>
   for (let time = 0; time < 50; time++) add(time);
   const released = order.release(35);
   for (let time = 0; time < 50; time++) add(time, 4_000);
-  expect(eventsOf(released).map(({ received }) => received)).toEqual(
+  expect(listEvents(released).map(({ received }) => received)).toEqual(
     Array.from({ length: 26 }, (_, time) => time),
   );
-  expect(eventsOf(order.releaseAll())).toHaveLength(74);
+  expect(listEvents(order.releaseAll())).toHaveLength(74);
 });

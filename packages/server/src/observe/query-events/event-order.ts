@@ -13,7 +13,7 @@ export interface OrderedEvents<Tag> {
   readonly count: number;
   /** @returns the same view each time */
   at(index: number): EventView;
-  tagOf(index: number): Tag;
+  tagAt(index: number): Tag;
 }
 
 export class EventOrder<Tag> {
@@ -47,10 +47,10 @@ export class EventOrder<Tag> {
     released.sort();
     const count = released.countUntil(time);
     for (let index = count; index < released.length; index++)
-      waiting.add(released.at(index), released.tagOf(index));
+      waiting.add(released.at(index), released.tagAt(index));
     this.#waiting = waiting;
     this.#released = released;
-    return { count, at: (index) => released.at(index), tagOf: (index) => released.tagOf(index) };
+    return { count, at: (index) => released.at(index), tagAt: (index) => released.tagAt(index) };
   }
 }
 
@@ -58,7 +58,7 @@ const FIRST_OCTETS = 2 ** 16;
 
 /** Records one behind the other. */
 class EventPile<Tag> {
-  #records = recordsOf(FIRST_OCTETS);
+  #records = makeEventRecords(FIRST_OCTETS);
   #event = new EventView(this.#records);
   #end = 0;
   #isSorted = true;
@@ -113,7 +113,7 @@ class EventPile<Tag> {
     return this.#event.moveTo(this.#places[this.#order[index] ?? 0] ?? 0);
   }
 
-  tagOf(index: number): Tag {
+  tagAt(index: number): Tag {
     // It is one that was added, and may be undefined itself.
     return this.#tags[this.#order[index] ?? 0] as Tag;
   }
@@ -121,7 +121,7 @@ class EventPile<Tag> {
   #reserve(octets: number): void {
     const { length } = this.#records.octets;
     if (this.#end + octets <= length) return;
-    const larger = recordsOf(2 * (length + octets));
+    const larger = makeEventRecords(2 * (length + octets));
     larger.octets.set(this.#records.octets);
     this.#records = larger;
     this.#event = new EventView(larger);
@@ -129,7 +129,7 @@ class EventPile<Tag> {
 }
 
 /** @param octets a multiple of 8 */
-function recordsOf(octets: number): EventRecords {
+function makeEventRecords(octets: number): EventRecords {
   const memory = new ArrayBuffer(octets);
   return {
     words: new Uint32Array(memory),

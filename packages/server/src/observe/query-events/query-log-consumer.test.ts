@@ -17,7 +17,7 @@ const NXDOMAIN = 3;
 
 const linesIn = (octets: Uint8Array) => Buffer.from(octets).toString().split('\n').slice(0, -1);
 
-const sourcesOf = ({ all }: QueryEventRings, lines?: LineRules) => all.map((memory) => ({ memory, lines }));
+const makeSources = ({ all }: QueryEventRings, lines?: LineRules) => all.map((memory) => ({ memory, lines }));
 
 interface Answered {
   readonly name: string;
@@ -27,7 +27,7 @@ interface Answered {
 }
 
 /** The lines for given answers, with a sample drawn from `draws`. */
-function linesOf(
+function collectLines(
   answered: readonly Answered[],
   settings: Partial<QueryLogSettings> = {},
   draws: readonly number[] = [],
@@ -37,7 +37,7 @@ function linesOf(
   const lines: string[] = [];
   let drawn = 0;
   const consumer = new QueryLogConsumer({
-    sources: sourcesOf(rings),
+    sources: makeSources(rings),
     settings: { ...ALL, ...settings },
     write: (octets) => lines.push(...linesIn(octets)),
     now: () => EPOCH + 1_000,
@@ -66,7 +66,7 @@ const namesIn = (lines: readonly string[]) => lines.map((line) => / name=(\S+)/.
 
 describe('a line', () => {
   it('as text tells who asked what, and what was answered', () => {
-    const [line] = linesOf([{ name: 'Web.Test.', rcode: NXDOMAIN }]);
+    const [line] = collectLines([{ name: 'Web.Test.', rcode: NXDOMAIN }]);
     expect(line?.replace(/ duration=\S+/, '')).toBe(
       '2026-01-02T03:04:05.000250Z INFO  query client=192.0.2.7:4000 transport=udp name=Web.Test. type=A id=4660 ' +
         'queryFlags=rd,ad queryBytes=26 rcode=NXDOMAIN flags=aa,rd,ra answers=0 bytes=26 source=table',
@@ -74,7 +74,7 @@ describe('a line', () => {
   });
 
   it('as JSON has the same fields', () => {
-    const [line] = linesOf([{ name: 'web.test.', client: '2001:db8::1' }], { format: 'json' });
+    const [line] = collectLines([{ name: 'web.test.', client: '2001:db8::1' }], { format: 'json' });
     expect(line).toMatch(/^\{"time":"2026-01-02T03:04:05\.000250Z","level":"info","message":"query",/);
     expect(JSON.parse(line ?? '')).toMatchObject({
       client: '[2001:db8::1]:4000',
@@ -85,7 +85,7 @@ describe('a line', () => {
   });
 
   it('cannot be forged by a name', () => {
-    const [line] = linesOf([{ name: '\\010x\\032rcode=NXDOMAIN.test.' }]);
+    const [line] = collectLines([{ name: '\\010x\\032rcode=NXDOMAIN.test.' }]);
     expect(line?.split('\n')).toHaveLength(1);
     expect(line).toContain('name="\\\\010x\\\\032rcode=NXDOMAIN.test."');
   });
@@ -113,11 +113,11 @@ describe('the selection', () => {
       ['B.TEST.'],
     ],
   ])('is by %s', (_what, settings, names) => {
-    expect(namesIn(linesOf(answered, settings))).toEqual(names);
+    expect(namesIn(collectLines(answered, settings))).toEqual(names);
   });
 
   it('takes one in so many at random', () => {
-    const lines = linesOf(answered, { sample: 4 }, [0.24, 0.25, 0.9, 0.1]);
+    const lines = collectLines(answered, { sample: 4 }, [0.24, 0.25, 0.9, 0.1]);
     expect(namesIn(lines)).toEqual(['a.test.', 'test.']);
   });
 });
@@ -127,7 +127,7 @@ it('has no question where a query had none', () => {
   rings.setMode(EVENT_MODE.QUERIES);
   const lines: string[] = [];
   const consumer = new QueryLogConsumer({
-    sources: sourcesOf(rings),
+    sources: makeSources(rings),
     settings: ALL,
     write: (octets) => lines.push(...linesIn(octets)),
     now: () => EPOCH,
@@ -160,13 +160,13 @@ it('has no question where a query had none', () => {
 });
 
 describe('explanations', () => {
-  const consumerOf = (explain: ExplainEvents) => {
+  const makeConsumer = (explain: ExplainEvents) => {
     const rings = new QueryEventRings(0);
     rings.setMode(EVENT_MODE.QUERIES);
     const lines: string[] = [];
     let now = 1_000;
     const consumer = new QueryLogConsumer({
-      sources: sourcesOf(rings),
+      sources: makeSources(rings),
       settings: ALL,
       write: (octets) => lines.push(...linesIn(octets)),
       now: () => EPOCH,
@@ -189,7 +189,7 @@ describe('explanations', () => {
 
   it('are asked for once a question, and lines keep their order', async () => {
     const asked: number[] = [];
-    const { consumer, lines, answer } = consumerOf(async (events) => {
+    const { consumer, lines, answer } = makeConsumer(async (events) => {
       asked.push(events.length);
       return events.map(() => ({ source: 'cluster', reason: 'no-such-service' }));
     });
@@ -207,7 +207,7 @@ describe('explanations', () => {
 
   it('are not waited for longer than a second, and asked for a few at a time', () => {
     const asked: number[] = [];
-    const { consumer, lines, answer, wait } = consumerOf((events) => {
+    const { consumer, lines, answer, wait } = makeConsumer((events) => {
       asked.push(events.length);
       return new Promise(() => {});
     });
@@ -224,13 +224,13 @@ describe('explanations', () => {
 });
 
 describe("lines of the server's own log", () => {
-  const consumerOf = (lines: LineRules, settings?: QueryLogSettings, hasSaid = () => true) => {
+  const makeConsumer = (lines: LineRules, settings?: QueryLogSettings, hasSaid = () => true) => {
     const rings = new QueryEventRings(1);
     rings.setMode(EVENT_MODE.RESPONSES);
     const said: QueryLine[] = [];
     const written: string[] = [];
     const consumer = new QueryLogConsumer({
-      sources: sourcesOf(rings, lines),
+      sources: makeSources(rings, lines),
       settings,
       hasSaid,
       write: (octets) => written.push(...linesIn(octets)),
@@ -255,7 +255,7 @@ describe("lines of the server's own log", () => {
   const DNSMASQ: LineRules = { kind: 'dnsmasq', isNumbered: true };
 
   it('and those of the query log come from the same events, each with its selection', () => {
-    const { consumer, said, written, answer } = consumerOf(DNSMASQ, {
+    const { consumer, said, written, answer } = makeConsumer(DNSMASQ, {
       ...ALL,
       zones: [toKey(parseName('b.example.'))],
     });
@@ -271,14 +271,14 @@ describe("lines of the server's own log", () => {
   });
 
   it('are all there where the query log has a sample', () => {
-    const { consumer, said, written, answer } = consumerOf(DNSMASQ, { ...ALL, sample: 10 });
+    const { consumer, said, written, answer } = makeConsumer(DNSMASQ, { ...ALL, sample: 10 });
     answer('a.example.', 1);
     consumer.poll();
     expect([said.length, written]).toEqual([2, []]);
   });
 
   it('have notes among them, numbered by query, that are no events', () => {
-    const { consumer, rings, said, written, answer } = consumerOf(DNSMASQ, ALL);
+    const { consumer, rings, said, written, answer } = makeConsumer(DNSMASQ, ALL);
     rings.main.note('x/1 query[A] x', 77);
     answer('a.example.', 2);
     rings.main.note('x/1 reply x', 77);
@@ -294,7 +294,7 @@ describe("lines of the server's own log", () => {
 
   it('stay in the ring while the former ones are not written, and are lost, counted, only when it is full', () => {
     let hasSaid = false;
-    const { consumer, rings, said, answer } = consumerOf(DNSMASQ, undefined, () => hasSaid);
+    const { consumer, rings, said, answer } = makeConsumer(DNSMASQ, undefined, () => hasSaid);
     const reader = new QueryEventReader(rings.ofMain);
     let asked = 0;
     while (reader.dropped === 0) {
@@ -315,9 +315,9 @@ describe("lines of the server's own log", () => {
       const rules = [{ zone: ROOT as NameKey, format, classes: ['all' as const] }];
       return { kind: 'coredns', zones: [[ROOT as NameKey, { rules, address: '', maxUdpSize: 4096 }]] };
     };
-    const { consumer, rings, said, answer } = consumerOf(coredns('old {name} {rcode}'));
+    const { consumer, rings, said, answer } = makeConsumer(coredns('old {name} {rcode}'));
     answer('a.example.', 1);
-    consumer.follow(sourcesOf(rings, coredns('new {name} {rcode}')));
+    consumer.follow(makeSources(rings, coredns('new {name} {rcode}')));
     answer('b.example.', 2);
     consumer.poll();
     consumer.follow([]);

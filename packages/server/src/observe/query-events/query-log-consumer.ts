@@ -169,7 +169,7 @@ export class QueryLogConsumer {
     const indices: number[] = [];
     for (let index = 0; index < events.count; index++) {
       const event = events.at(index);
-      const isDrawn = !event.isNote && (events.tagOf(index) === undefined || rules.isSampled());
+      const isDrawn = !event.isNote && (events.tagAt(index) === undefined || rules.isSampled());
       if (isDrawn && rules.isSelected(event)) indices.push(index);
     }
     const selected = { events, indices };
@@ -179,7 +179,7 @@ export class QueryLogConsumer {
 
   #say(events: Events): void {
     for (let index = 0; index < events.count; index++) {
-      const lines = events.tagOf(index);
+      const lines = events.tagAt(index);
       if (lines === undefined) continue;
       const event = events.at(index);
       this.#said.separateBy(lines.separator);
@@ -192,7 +192,7 @@ export class QueryLogConsumer {
 
   /** Writes events at once if they need no further explanation. */
   #explain(selected: SelectedEvents): void {
-    const unknown = this.#unknownOf(selected);
+    const unknown = this.#listUnexplained(selected);
     const { explain } = this.#options;
     if (unknown.size === 0 || explain === undefined) {
       this.#write(selected);
@@ -214,7 +214,7 @@ export class QueryLogConsumer {
   }
 
   /** Questions without an explanation, one event each. */
-  #unknownOf({ events, indices }: SelectedEvents): ReadonlyMap<string, ExplainedEvent> {
+  #listUnexplained({ events, indices }: SelectedEvents): ReadonlyMap<string, ExplainedEvent> {
     const unknown = new Map<string, ExplainedEvent>();
     if (this.#options.explain === undefined) return unknown;
     const now = this.#monotonic();

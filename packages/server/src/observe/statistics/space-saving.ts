@@ -44,7 +44,7 @@ export class SpaceSaving {
   add(key: string, weight = 1): void {
     const known = this.#numbers.get(key);
     if (known !== undefined) {
-      this.#counts[known] = this.#countOf(known) + weight;
+      this.#counts[known] = this.#countAt(known) + weight;
       this.#sink(known);
     } else if (this.#keys.length < this.#room) {
       const added = this.#keys.length;
@@ -52,7 +52,7 @@ export class SpaceSaving {
       this.#rise(added);
     } else {
       const replaced = this.#heap[0] ?? 0;
-      const least = this.#countOf(replaced);
+      const least = this.#countAt(replaced);
       this.#numbers.delete(this.#keys[replaced] ?? '');
       this.#put(replaced, key, least + weight, least);
       this.#sink(replaced);
@@ -62,10 +62,10 @@ export class SpaceSaving {
   /** @param rows at most */
   read(rows = this.#room): Summary {
     const all = this.#keys.map((what, number) =>
-      rowOf(what, this.#countOf(number), this.#errors[number] ?? 0),
+      toCountedKey(what, this.#countAt(number), this.#errors[number] ?? 0),
     );
     const isFull = this.#keys.length === this.#room;
-    return cut({ rows: all, unlisted: isFull ? this.#countOf(this.#heap[0] ?? 0) : 0 }, rows);
+    return cut({ rows: all, unlisted: isFull ? this.#countAt(this.#heap[0] ?? 0) : 0 }, rows);
   }
 
   clear(): void {
@@ -73,7 +73,7 @@ export class SpaceSaving {
     this.#numbers.clear();
   }
 
-  #countOf(number: number): number {
+  #countAt(number: number): number {
     return this.#counts[number] ?? 0;
   }
 
@@ -87,18 +87,18 @@ export class SpaceSaving {
   /** Moves a number that has grown away from the smallest. */
   #sink(number: number): void {
     const heap = this.#heap;
-    const count = this.#countOf(number);
+    const count = this.#countAt(number);
     let place = this.#places[number] ?? 0;
     for (;;) {
       let child = 2 * place + 1;
       if (child >= this.#keys.length) break;
       let least = heap[child] ?? 0;
       const right = heap[child + 1] ?? 0;
-      if (child + 1 < this.#keys.length && this.#countOf(right) < this.#countOf(least)) {
+      if (child + 1 < this.#keys.length && this.#countAt(right) < this.#countAt(least)) {
         child += 1;
         least = right;
       }
-      if (count <= this.#countOf(least)) break;
+      if (count <= this.#countAt(least)) break;
       this.#place(least, place);
       place = child;
     }
@@ -107,12 +107,12 @@ export class SpaceSaving {
 
   /** Moves the number at the end, which is new, towards the smallest. */
   #rise(number: number): void {
-    const count = this.#countOf(number);
+    const count = this.#countAt(number);
     let place = this.#keys.length - 1;
     while (place > 0) {
       const parent = (place - 1) >> 1;
       const above = this.#heap[parent] ?? 0;
-      if (this.#countOf(above) <= count) break;
+      if (this.#countAt(above) <= count) break;
       this.#place(above, place);
       place = parent;
     }
@@ -139,7 +139,7 @@ export function mergeSummaries(summaries: readonly Summary[], rows: number): Sum
       const known = merged.get(what) ?? { count: unlisted, error: unlisted };
       merged.set(what, { count: known.count + count - others, error: known.error + error - others });
     }
-  const all = Array.from(merged, ([what, { count, error }]) => rowOf(what, count, error));
+  const all = Array.from(merged, ([what, { count, error }]) => toCountedKey(what, count, error));
   return cut({ rows: all, unlisted }, rows);
 }
 
@@ -154,7 +154,7 @@ export function describeCount(row: CountedKey): string {
   return least === row.count ? `${least}` : `${least}-${row.count}`;
 }
 
-function rowOf(what: string, count: number, error: number): CountedKey {
+function toCountedKey(what: string, count: number, error: number): CountedKey {
   return error === 0 ? { what, count } : { what, count, error };
 }
 

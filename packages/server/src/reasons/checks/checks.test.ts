@@ -7,8 +7,8 @@ import type {
   TrafficEvidence,
 } from '../finding.ts';
 import { runChecks } from '../finding.ts';
+import { REASON_TEXTS } from '../reason-texts.ts';
 import { makeService, NO_ENDPOINTS } from '../testing/listed-evidence.ts';
-import { VOCABULARY } from '../vocabulary.ts';
 import { ALL_CHECKS } from './all-checks.ts';
 
 const UPSTREAM = { server: '10.0.0.2:53', state: 'well', since: 1_000, lastReply: 10, roundTrip: 20 };
@@ -226,7 +226,7 @@ describe('a check', () => {
     expect(ALL_CHECKS.map(({ kind }) => kind).sort()).toEqual(
       [...new Set(SICK.map(([kind]) => kind))].sort(),
     );
-    for (const { kind } of ALL_CHECKS) expect(VOCABULARY[kind].remedy).toMatch(/\.$/);
+    for (const { kind } of ALL_CHECKS) expect(REASON_TEXTS[kind].remedy).toMatch(/\.$/);
   });
 
   it('that lacks its evidence is named', () => {

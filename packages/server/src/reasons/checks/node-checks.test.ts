@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { runChecks } from '../finding.ts';
 import type { NodeEvidence } from '../node-evidence.ts';
-import { VOCABULARY } from '../vocabulary.ts';
+import { REASON_TEXTS } from '../reason-texts.ts';
 import { NODE_CHECKS } from './node-checks.ts';
 
 const NOTHING = { total: 0, recent: 0 };
@@ -161,7 +161,7 @@ describe('a check of a node', () => {
     expect(NODE_CHECKS.map(({ kind }) => kind).sort()).toEqual(
       [...new Set(SICK.map(([kind]) => kind))].sort(),
     );
-    for (const { kind } of NODE_CHECKS) expect(VOCABULARY[kind].remedy).toMatch(/\.$/);
+    for (const { kind } of NODE_CHECKS) expect(REASON_TEXTS[kind].remedy).toMatch(/\.$/);
   });
 
   it('that lacks its evidence is named', () => {

@@ -3,7 +3,7 @@
  */
 import type { Check, Finding } from '../finding.ts';
 import type { Growth, NodeEvidence, NodeResolvConf } from '../node-evidence.ts';
-import type { FindingKind } from '../vocabulary.ts';
+import type { FindingKind } from '../reason-texts.ts';
 
 /** Since the node started. Fewer lost packets may have any cause. */
 const MIN_TOTAL = 100;

@@ -12,7 +12,7 @@ const endpointsNotReady: Check = {
     services.flatMap(({ namespace, name, address, endpoints: { ready, notReady = [] } }) => {
       if (address.kind !== 'headless' || ready.length > 0 || notReady.length === 0) return [];
       const endpoints = notReady.map(({ pod, hostname, address: ip }) => pod ?? hostname ?? ip);
-      return [findingOf({ kind: 'endpoints-not-ready', namespace, service: name, endpoints })];
+      return [createFinding({ kind: 'endpoints-not-ready', namespace, service: name, endpoints })];
     }),
 };
 
@@ -24,7 +24,7 @@ const selectorMatchesNothing: Check = {
       if (selector === undefined || selector === 'none' || selectedPods !== 0) return [];
       const text = Array.from(selector, ([key, value]) => `${key}=${value}`).join(',');
       return [
-        findingOf({ kind: 'selector-matches-nothing', namespace, service: name, selector: text }, 'risk'),
+        createFinding({ kind: 'selector-matches-nothing', namespace, service: name, selector: text }, 'risk'),
       ];
     }),
 };
@@ -89,7 +89,7 @@ function blockedBy({ namespace, name }: PodEvidence, policies: string, missing: 
   };
 }
 
-function findingOf(
+function createFinding(
   reason: Extract<Reason, { readonly namespace: string; readonly service: string }>,
   severity: Finding['severity'] = 'problem',
 ): Finding {

@@ -3,7 +3,7 @@
  */
 import { isIP } from 'node:net';
 import { formatElapsed } from '@portolan/kernel/base/duration.ts';
-import { describeReason, hostOf, listRemedies } from '../describe-reason.ts';
+import { describeReason, listRemedies, parseHost } from '../describe-reason.ts';
 import type { Check, Finding, ServerEvidence, UpstreamEvidence } from '../finding.ts';
 import type { Reason } from '../reason.ts';
 
@@ -52,7 +52,7 @@ const upstreamSlow = ofServer('upstream-slow', ({ upstreams }) =>
             subject: server,
             sentence: `upstream server ${server} needs ${formatElapsed(roundTrip)} for a reply`,
             remedies: [
-              { sentence: 'Query the server from the node.', command: `dig @${hostOf(server)} . NS` },
+              { sentence: 'Query the server from the node.', command: `dig @${parseHost(server)} . NS` },
               { sentence: 'If it is as slow there, use another one.' },
             ],
           },
@@ -64,7 +64,7 @@ const forwardingLoop = ofServer('forwarding-loop', ({ upstreams, loopingZones })
   const servers = upstreams.filter(({ state }) => state === 'looping').map(({ server }) => server);
   const zones = loopingZones.map((zone) => `those that zone "${zone}" is forwarded to`);
   return [...servers, ...zones].map((server) =>
-    findingOf(server, 'problem', { kind: 'forwarding-loop', servers: [server] }),
+    createFinding(server, 'problem', { kind: 'forwarding-loop', servers: [server] }),
   );
 });
 
@@ -202,7 +202,9 @@ const externalNameTarget = ofServer('external-name-target', ({ externalNames }) 
   return externalNames.flatMap(({ namespace, name, domain, target }) => {
     const problem = problemOfTarget(target, `${name}.${namespace}.svc.${domain}`, targets);
     const about = { kind: 'external-name-target', namespace, service: name, target } as const;
-    return problem === undefined ? [] : findingOf(`${namespace}/${name}`, 'problem', { ...about, problem });
+    return problem === undefined
+      ? []
+      : createFinding(`${namespace}/${name}`, 'problem', { ...about, problem });
   });
 });
 
@@ -241,7 +243,7 @@ function withFinalDot(name: string): string {
   return `${name.toLowerCase().replace(/\.$/, '')}.`;
 }
 
-function findingOf(subject: string, severity: Finding['severity'], reason: Reason): Finding {
+function createFinding(subject: string, severity: Finding['severity'], reason: Reason): Finding {
   return {
     kind: reason.kind,
     severity,

@@ -33,20 +33,20 @@ const noSuchService = ofTraffic('no-such-service', ({ missing, seconds }) =>
 const searchPathAmplification = ofTraffic('search-path-amplification', ({ namespaces }) =>
   Array.from(namespaces)
     .filter(
-      ([, { queries, searched }]) => queries >= MIN_QUERIES && factorOf(queries, searched) >= MAX_FACTOR,
+      ([, { queries, searched }]) => queries >= MIN_QUERIES && computeFactor(queries, searched) >= MAX_FACTOR,
     )
     .map(([namespace, { queries, searched }]) => ({
       kind: 'search-path-amplification',
       severity: 'risk',
       subject: namespace,
-      sentence: `pods of namespace ${namespace} ask ${factorOf(queries, searched).toFixed(1)} questions for each name that they want`,
+      sentence: `pods of namespace ${namespace} ask ${computeFactor(queries, searched).toFixed(1)} questions for each name that they want`,
       remedies: [
         { sentence: 'Write outside names with a final dot, or set ndots: 2 in the dnsConfig of the pods.' },
       ],
     })),
 );
 
-function factorOf(queries: number, searched: number): number {
+function computeFactor(queries: number, searched: number): number {
   return queries / Math.max(1, queries - searched);
 }
 

@@ -4,7 +4,7 @@
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import type { FindClusterOptions } from '@portolan/kubernetes/api/connection/find-cluster.ts';
 import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
-import { type Flag, kindsOf } from '../flags/flag.ts';
+import { type Flag, toFlagKinds } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { readGoFlags } from '../flags/go-flags.ts';
 import { readLogLevel } from '../flags/klog-flags.ts';
@@ -158,7 +158,7 @@ export function readAutoscalerFlags(
   environment: Readonly<Record<string, string | undefined>>,
 ): AutoscalerReading {
   const problems: Problem[] = [];
-  const kinds = new Map([...kindsOf(AUTOSCALER_FLAGS), ...LOG_FLAGS]);
+  const kinds = new Map([...toFlagKinds(AUTOSCALER_FLAGS), ...LOG_FLAGS]);
   const given = readGoFlags(words, { kinds, dashes: '--', remedy: REMEDY }, new ValueReader(problems));
   if (given === 'help') return { kind: 'help' };
   if (given.switch('version') === true) return { kind: 'version' };

@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan autoscaler decide`.
  */
-import { type Flag, kindsOf } from '../flags/flag.ts';
+import { type Flag, toFlagKinds } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { readGoFlags } from '../flags/go-flags.ts';
 import type { Checked, Problem } from '../values/problem.ts';
@@ -50,7 +50,7 @@ const REMEDY = "See 'portolan autoscaler decide --help' for those there are.";
 /** @param words the arguments after the command */
 export function readDecideFlags(words: readonly string[]): Checked<DecideQuestion> | 'help' {
   const problems: Problem[] = [];
-  const syntax = { kinds: kindsOf(DECIDE_FLAGS), dashes: '--', remedy: REMEDY };
+  const syntax = { kinds: toFlagKinds(DECIDE_FLAGS), dashes: '--', remedy: REMEDY };
   const given = readGoFlags(words, syntax, new ValueReader(problems));
   if (given === 'help') return 'help';
   const read = new FlagReader(DECIDE_FLAGS, (name) => given.all(name), '--', problems);

@@ -5,14 +5,14 @@ import { describe, expect, it } from 'vitest';
 import { describeProblem } from '../values/problem.ts';
 import { CONFIG_KEYS, readKubeDnsConfig } from './config-map.ts';
 
-function textsOf(values: Readonly<Record<string, string | Uint8Array>>) {
+function toConfigTexts(values: Readonly<Record<string, string | Uint8Array>>) {
   return new Map(
     Object.entries(values).map(([key, value]) => [key, decodeConfigText(Buffer.from(value))] as const),
   );
 }
 
 function read(values: Readonly<Record<string, string | Uint8Array>>): unknown {
-  const checked = readKubeDnsConfig(textsOf(values));
+  const checked = readKubeDnsConfig(toConfigTexts(values));
   if (checked.kind === 'bad') return checked.problems.map(describeProblem);
   const { stubDomains, upstreams, federations } = checked.value;
   return {
@@ -22,8 +22,8 @@ function read(values: Readonly<Record<string, string | Uint8Array>>): unknown {
   };
 }
 
-const serversOf = (server: string) => read({ stubDomains: JSON.stringify({ 'acme.local': [server] }) });
-const upstreamsOf = (server: string) => read({ upstreamNameservers: JSON.stringify([server]) });
+const readStubServers = (server: string) => read({ stubDomains: JSON.stringify({ 'acme.local': [server] }) });
+const readUpstreams = (server: string) => read({ upstreamNameservers: JSON.stringify([server]) });
 
 describe("kube-dns's ConfigMap", () => {
   it.each([
@@ -61,7 +61,7 @@ describe("kube-dns's ConfigMap", () => {
     ['010.0.0.1', '10.0.0.1:53'],
     ['a-b.c', 'a-b.c:53'],
   ])('takes %s for the server of a stub domain', (text, server) => {
-    expect(serversOf(text)).toMatchObject({ stubDomains: [['acme.local.', [server]]] });
+    expect(readStubServers(text)).toMatchObject({ stubDomains: [['acme.local.', [server]]] });
   });
 
   it.each([
@@ -80,7 +80,7 @@ describe("kube-dns's ConfigMap", () => {
     '10.0.0.1#53',
     'fe80::1%1',
   ])('takes %j for no server of a stub domain', (text) => {
-    expect(serversOf(text)).toEqual([expect.stringContaining('stubDomains: not a server')]);
+    expect(readStubServers(text)).toEqual([expect.stringContaining('stubDomains: not a server')]);
   });
 
   it.each([
@@ -88,13 +88,13 @@ describe("kube-dns's ConfigMap", () => {
     ['[8.8.8.8]:53', '8.8.8.8:53'],
     ['8.8.8.8:053', '8.8.8.8:53'],
   ])('takes %s for an upstream server', (text, server) => {
-    expect(upstreamsOf(text)).toMatchObject({ upstreams: [server] });
+    expect(readUpstreams(text)).toMatchObject({ upstreams: [server] });
   });
 
   it.each(['', 'dns.google', '8.8.8.8:', '8.8.8.8:0', '8.8.8.8:65536', '[2001:db8::1]', '08.8.8.8', '8.8.8'])(
     'takes %j for no upstream server',
     (text) => {
-      expect(upstreamsOf(text)).toEqual([expect.stringContaining('upstreamNameservers: not a server')]);
+      expect(readUpstreams(text)).toEqual([expect.stringContaining('upstreamNameservers: not a server')]);
     },
   );
 
@@ -137,7 +137,7 @@ describe("kube-dns's ConfigMap", () => {
     const map = fc.dictionary(fc.constantFrom<string>(...CONFIG_KEYS, 'other'), value);
     fc.assert(
       fc.property(map, (values) => {
-        expect(['good', 'bad']).toContain(readKubeDnsConfig(textsOf(values)).kind);
+        expect(['good', 'bad']).toContain(readKubeDnsConfig(toConfigTexts(values)).kind);
       }),
     );
   });

@@ -19,13 +19,13 @@ const FLAGS = [
   { name: 'pick', valueName: 'word', value: { kind: 'choice', choices: ['a', 'b'] }, help: '' },
 ] as const satisfies readonly Flag[];
 
-function readerOf(given: Readonly<Record<string, readonly string[]>>) {
+function makeReader(given: Readonly<Record<string, readonly string[]>>) {
   return new FlagReader(FLAGS, (name) => given[name] ?? []);
 }
 
 describe('flags read by their table', () => {
   it('have their defaults, by the kinds of their values', () => {
-    const read = readerOf({});
+    const read = makeReader({});
     expect([read.isOn('on'), read.value('word'), read.value('folder'), read.value('count')]).toEqual([
       false,
       undefined,
@@ -38,13 +38,13 @@ describe('flags read by their table', () => {
   });
 
   it('have the last value given', () => {
-    const read = readerOf({ on: ['true'], count: ['4', '5'], room: ['2K'], wait: ['1m'], pick: ['b'] });
+    const read = makeReader({ on: ['true'], count: ['4', '5'], room: ['2K'], wait: ['1m'], pick: ['b'] });
     expect([read.isOn('on'), read.value('count'), read.value('room')]).toEqual([true, 5, 2048]);
     expect([read.value('wait'), read.value('pick'), read.texts('count')]).toEqual([60_000, 'b', ['4', '5']]);
   });
 
   it('have their defaults where the value is wrong, which is a problem', () => {
-    const read = readerOf({
+    const read = makeReader({
       count: ['10'],
       room: ['3K'],
       wait: ['x'],

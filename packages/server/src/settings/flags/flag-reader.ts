@@ -5,7 +5,7 @@ import { parseDuration } from '@portolan/kernel/base/duration.ts';
 import type { Problem } from '../values/problem.ts';
 import { parseSize } from '../values/size.ts';
 import { ValueReader } from '../values/value-reader.ts';
-import { type Flag, type FlagsOf, keyOf, type ValueFlag, type ValueKind } from './flag.ts';
+import { type Flag, type FlagsOf, toFlagKey, type ValueFlag, type ValueKind } from './flag.ts';
 
 /** The type that a kind of value is read to. Octets and milliseconds are numbers. */
 type ReadValue<Kind> = Kind extends { readonly kind: 'integer' | 'size' | 'duration' }
@@ -112,14 +112,14 @@ export class FlagReader<const Table extends readonly Flag[]> extends ValueReader
 }
 
 /** A reader of flags as the command line parser gives them. @param problems the list to add problems to */
-export function readerOf<const Table extends readonly Flag[]>(
+export function createFlagReader<const Table extends readonly Flag[]>(
   table: Table,
   flags: FlagsOf<Table>,
   problems: Problem[] = [],
 ): FlagReader<Table> {
   const given = new Map<string, boolean | string | readonly string[] | undefined>(Object.entries(flags));
   const texts: GivenTexts = (name) => {
-    const value = given.get(keyOf(name)) ?? [];
+    const value = given.get(toFlagKey(name)) ?? [];
     return typeof value === 'object' ? value : [String(value)];
   };
   return new FlagReader(table, texts, '--', problems);

@@ -1,7 +1,7 @@
 /**
  * Formats a table of flags for `--help`, and in Markdown for the reference page.
  */
-import { choicesOf, defaultOf, type Flag, formOf } from './flag.ts';
+import { type Flag, findDefault, formatFlag, listChoices } from './flag.ts';
 
 const MIN_GAP = 2;
 const LINE = 118;
@@ -18,12 +18,12 @@ export function formatRows(rows: readonly (readonly [form: string, meaning: stri
 }
 
 /** The row of a flag for `formatRows`. @param dashes as the program writes them, `-` or `--` */
-export function rowOf(flag: Flag, dashes = '--'): readonly [string, string] {
-  const choices = choicesOf(flag);
-  const fallback = defaultOf(flag);
+export function formatFlagRow(flag: Flag, dashes = '--'): readonly [string, string] {
+  const choices = listChoices(flag);
+  const fallback = findDefault(flag);
   const listed = choices.length === 0 ? '' : `: ${choices.join(', ')}`;
   return [
-    formOf(flag, dashes),
+    formatFlag(flag, dashes),
     `${flag.help}${listed}${fallback === undefined ? '' : ` (default: ${fallback})`}`,
   ];
 }
@@ -44,10 +44,10 @@ export function markdownTable(flags: readonly Flag[], dashes = '--'): string {
   const rows = flags.map((flag) => {
     const { help, details, value } = flag;
     const repeats = value !== 'none' && flag.repeats === true ? ' It may be given several times.' : '';
-    const choices = choicesOf(flag);
+    const choices = listChoices(flag);
     const listed = choices.length === 0 || details !== undefined ? '' : `: ${listCodes(choices)}`;
     const meaning = `${capitalise(help)}${listed}.${details === undefined ? '' : ` ${details}`}${repeats}`;
-    return `| \`${formOf(flag, dashes)}\` | ${describeDefault(flag)} | ${meaning} |`;
+    return `| \`${formatFlag(flag, dashes)}\` | ${describeDefault(flag)} | ${meaning} |`;
   });
   return ['| flag | default | meaning |', '|---|---|---|', ...rows, ''].join('\n');
 }

@@ -42,7 +42,7 @@ type KeyOf<Name extends string> = Name extends `${infer Word}-${infer Rest}`
   ? `${Word}${Capitalize<KeyOf<Rest>>}`
   : Name;
 /** The key of a flag in `FlagsOf` its table. */
-export function keyOf(name: string): string {
+export function toFlagKey(name: string): string {
   return name.replace(/-(\w)/g, (_dash, letter: string) => letter.toUpperCase());
 }
 
@@ -78,17 +78,17 @@ export type FlagKinds = ReadonlyMap<string, FlagKind>;
 
 type FlagKind = 'value' | 'switch' | { readonly impliedValue: string };
 
-export function kindsOf(flags: readonly Flag[]): FlagKinds {
-  return new Map(flags.map((flag) => [flag.name, kindOf(flag)]));
+export function toFlagKinds(flags: readonly Flag[]): FlagKinds {
+  return new Map(flags.map((flag) => [flag.name, toFlagKind(flag)]));
 }
 
-function kindOf(flag: Flag): FlagKind {
+function toFlagKind(flag: Flag): FlagKind {
   if (flag.value === 'none') return 'switch';
   return flag.impliedValue === undefined ? 'value' : { impliedValue: flag.impliedValue };
 }
 
 /** `--dns-port <port>`. @param dashes as the program writes them, `-` or `--` */
-export function formOf(flag: Flag, dashes = '--'): string {
+export function formatFlag(flag: Flag, dashes = '--'): string {
   const form = `${dashes}${flag.name}`;
   if (flag.value === 'none') return form;
   // A name with angle brackets already is the form of the value.
@@ -97,17 +97,17 @@ export function formOf(flag: Flag, dashes = '--'): string {
 }
 
 /** The default in help; undefined for switches and for flags without a default. */
-export function defaultOf(flag: Flag): string | undefined {
+export function findDefault(flag: Flag): string | undefined {
   return flag.value === 'none' ? undefined : (flag.defaultNote ?? flag.default);
 }
 
 /** The possible values, if they can be listed. */
-export function choicesOf(flag: Flag): readonly string[] {
+export function listChoices(flag: Flag): readonly string[] {
   return flag.value !== 'none' && flag.value.kind === 'choice' ? flag.value.choices : [];
 }
 
 /** The values that completions offer. */
-export function suggestionsOf(flag: Flag): readonly string[] {
-  if (flag.value === 'none' || flag.value.kind !== 'text') return choicesOf(flag);
+export function listSuggestions(flag: Flag): readonly string[] {
+  if (flag.value === 'none' || flag.value.kind !== 'text') return listChoices(flag);
   return flag.value.suggests ?? [];
 }

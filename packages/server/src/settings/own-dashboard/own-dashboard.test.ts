@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { FlagsOf } from '../flags/flag.ts';
-import { readerOf } from '../flags/flag-reader.ts';
+import { createFlagReader } from '../flags/flag-reader.ts';
 import { OWN_DASHBOARD_FLAGS, readOwnDashboard } from './own-dashboard.ts';
 
 function read(flags: FlagsOf<typeof OWN_DASHBOARD_FLAGS>) {
-  const reader = readerOf(OWN_DASHBOARD_FLAGS, flags);
+  const reader = createFlagReader(OWN_DASHBOARD_FLAGS, flags);
   const plan = readOwnDashboard(reader);
   return reader.problems.length === 0
     ? plan

@@ -52,7 +52,7 @@ export function readQueryLog(read: QueryLogReader, format: LogFormat): QueryLogP
     clients: read.texts('query-log-client'),
   };
   const settings = readQueryLogSettings(read, texts, (name) => read.shown(SETTING_FLAGS[name]));
-  return file === undefined ? undefined : { file: fileOf(file), settings };
+  return file === undefined ? undefined : { file: parseLogFile(file), settings };
 }
 
 const OWN_DIRECTIVES_REMEDY =
@@ -95,11 +95,11 @@ export function readQueryLogWords(
     clients: given.get('client') ?? [],
   };
   const file = read.nonEmpty('file', lastSetting(given, 'file'), 'a path') ?? STANDARD_OUTPUT;
-  return { file: fileOf(file), settings: readQueryLogSettings(read, texts, (setting) => setting) };
+  return { file: parseLogFile(file), settings: readQueryLogSettings(read, texts, (setting) => setting) };
 }
 
 /** Undefined: standard output. */
-function fileOf(text: string): string | undefined {
+function parseLogFile(text: string): string | undefined {
   return text === STANDARD_OUTPUT ? undefined : text;
 }
 

@@ -5,7 +5,7 @@ import { tryParseName } from '@portolan/dns/name.ts';
 import type { AbsoluteName } from '@portolan/dns/types.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import { parseUpstream, UpstreamAddressError } from '@portolan/kernel/forward/upstream-address.ts';
-import { type Flag, kindsOf } from '../flags/flag.ts';
+import { type Flag, toFlagKinds } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { readGoFlags } from '../flags/go-flags.ts';
 import { readLogLevel } from '../flags/klog-flags.ts';
@@ -98,7 +98,7 @@ const PATH = /^\/[A-Za-z0-9._~\-/]*$/;
 /** @param words the arguments after the command */
 export function readSidecarFlags(words: readonly string[]): SidecarReading {
   const problems: Problem[] = [];
-  const syntax = { kinds: kindsOf(SIDECAR_FLAGS), dashes: '--', remedy: REMEDY };
+  const syntax = { kinds: toFlagKinds(SIDECAR_FLAGS), dashes: '--', remedy: REMEDY };
   const given = readGoFlags(words, syntax, new ValueReader(problems));
   if (given === 'help') return { kind: 'help' };
   if (given.switch('version') === true) return { kind: 'version' };
@@ -215,7 +215,7 @@ function readType(text: string | undefined, read: ValueReader): number | undefin
 
 /** The default port is 53. @returns undefined for a wrong value, which is reported */
 function readServer(where: string, text: string, read: ValueReader): ProbedServer | undefined {
-  const place = placeOf(text);
+  const place = parseProbedServer(text);
   if (place === undefined) {
     const remedy =
       'Give an address or a name, and a port unless it is 53, as in 127.0.0.1:10053 or [::1]:53.';
@@ -227,13 +227,13 @@ function readServer(where: string, text: string, read: ValueReader): ProbedServe
 /** An address or a name without a port. @returns undefined for a wrong value, which is reported */
 function readHost(where: string, text: string, read: ValueReader): string | undefined {
   const bare = /^\[(.*)\]$/.exec(text)?.[1] ?? text;
-  const place = placeOf(bare.includes(':') ? `[${bare}]:53` : `${bare}:53`);
+  const place = parseProbedServer(bare.includes(':') ? `[${bare}]:53` : `${bare}:53`);
   if (place === undefined)
     read.addProblem(where, 'not an address or a name', text, 'Give one such as 127.0.0.1 or ::1.');
   return place?.host;
 }
 
-function placeOf(text: string): ProbedServer | undefined {
+function parseProbedServer(text: string): ProbedServer | undefined {
   // Probes support neither transports nor source addresses.
   if (text.includes('//') || text.includes('@')) return undefined;
   try {

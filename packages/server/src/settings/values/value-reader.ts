@@ -47,7 +47,7 @@ export class ValueReader {
   ): Choice | Fallback {
     if (text === undefined) return fallback;
     const chosen = choices.find((choice) => choice === text);
-    if (chosen === undefined) this.addProblem(where, 'unknown', text, `Give ${listOf(choices)}.`);
+    if (chosen === undefined) this.addProblem(where, 'unknown', text, `Give ${formatChoices(choices)}.`);
     return chosen ?? fallback;
   }
 
@@ -145,6 +145,6 @@ export interface IntegerRange {
   readonly of: string;
 }
 
-function listOf(words: readonly string[]): string {
+function formatChoices(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
 }

@@ -31,14 +31,14 @@ export function memorySources({
         name.startsWith(`${path}/`),
       );
       if (paths.length === 0) return MISSING;
-      return { kind: 'read', entries: paths.map((name) => entryOf(name.slice(path.length + 1))) };
+      return { kind: 'read', entries: paths.map((name) => toFolderEntry(name.slice(path.length + 1))) };
     },
     readStandardInput: () => Buffer.from(standardInput),
     hostName: () => hostName,
   };
 }
 
-function entryOf(rest: string): FolderEntry {
+function toFolderEntry(rest: string): FolderEntry {
   const [name = ''] = rest.split('/');
   return { name, kind: rest.includes('/') ? 'other' : 'file' };
 }

@@ -19,5 +19,5 @@ export function makeUnseenNames(expected = 0): HostNames {
     authoritativeNxdomain: false,
     askWildcards: false,
   });
-  return new HostNames(table.recordsOf(DEFAULT_PUBLICATION), { ...HOST_RULES, zone }, expected);
+  return new HostNames(table.openRecordSpace(DEFAULT_PUBLICATION), { ...HOST_RULES, zone }, expected);
 }
