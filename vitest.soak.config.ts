@@ -1,32 +1,15 @@
+// The suite is the suffix of a test file: `x.soak.test.ts` takes tens of seconds, for faults and outages, `x.alone.test.ts` takes the whole
+// machine or measures what comes of it, `x.nightly.test.ts` runs with `SOAK=long`, which `.ci/nightly` sets.
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { sharedOptions, soakFiles } from './vitest.config.ts';
-
-/** Files that take the whole machine, or measure what comes of it. */
-const ALONE = [
-  'test/healthz/hostile-connections.test.ts',
-  'test/node-cache/upgrade.test.ts',
-  'test/promises/*.test.ts',
-  'test/soak/coredns/**/*.test.ts',
-  'test/soak/flood/*.test.ts',
-  'test/soak/hostile-packets/*.test.ts',
-  'test/soak/listen/*.test.ts',
-  'test/soak/loss/*.test.ts',
-  'test/soak/plan-changes/plan-changes.test.ts',
-  'test/soak/rolling-restart/*.test.ts',
-  'test/soak/table/torture.test.ts',
-  'test/table/torture.test.ts',
-];
-
-/** Files that `.ci/nightly` runs, and `npm run soak` with `SOAK=long`: each builds an image or more, and archive.test.ts builds one. */
-const NIGHTLY = process.env['SOAK'] === 'long' ? [] : ['test/image/images.test.ts'];
+import { sharedOptions } from './vitest.config.ts';
 
 /** Those that take minutes begin first, so that no worker is left with one at the end. */
-const LONGEST = ['archive.test.ts', 'former-plans.test.ts', 'images.test.ts', 'seats.test.ts'];
+const LONGEST = /\/(?:archive|former-plans|images|seats)\.\w+\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) => LONGEST.some((name) => moduleId.endsWith(`/${name}`));
+    const isLong = ({ moduleId }: TestSpecification) => LONGEST.test(moduleId);
     return [...files.filter(isLong), ...(await super.sort(files.filter((file) => !isLong(file))))];
   }
 }
@@ -39,8 +22,10 @@ export default defineConfig({
         test: {
           ...sharedOptions,
           name: 'beside others',
-          include: soakFiles,
-          exclude: [...ALONE, ...NIGHTLY],
+          include: [
+            'test/**/*.soak.test.ts',
+            ...(process.env['SOAK'] === 'long' ? ['test/**/*.nightly.test.ts'] : []),
+          ],
           // More than there are cores at the least: these files wait for processes and networks.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
@@ -50,7 +35,7 @@ export default defineConfig({
         test: {
           ...sharedOptions,
           name: 'alone',
-          include: ALONE,
+          include: ['test/**/*.alone.test.ts'],
           fileParallelism: false,
           // Recorded cases rest for a good part of their time.
           maxConcurrency: 7,

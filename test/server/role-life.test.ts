@@ -26,7 +26,7 @@ const ENDS_AT_ONCE: Partial<Readonly<Record<Role, readonly string[]>>> = {
 };
 
 const SILENT_CLUSTER = `http://${HOST}:9`;
-/** Roles whose start may wait for an API server, and how it does. The wait for etcd is in `stopping.test.ts`; dnsmasq waits for nothing. */
+/** Roles whose start may wait for an API server, and how it does. The wait for etcd is in `stopping.soak.test.ts`; dnsmasq waits for nothing. */
 const WAITING = ['serve', 'kube-dns', 'coredns', 'node-cache'] as const;
 const TAKEOVER = ['--takeover', `--kube-master-url=${SILENT_CLUSTER}`, '--initial-sync-timeout=1h'];
 const KUBERNETES = `kubernetes waiting.test {\n  endpoint ${SILENT_CLUSTER}\n  startup_timeout 1h\n }`;

@@ -47,7 +47,7 @@ async function openShell(cluster: ChartCluster): Promise<(text: string) => Promi
     'helm',
   );
   const node = process.execPath;
-  // The double describes no schemas, by which helm would check the objects; test/chart/chart.test.ts does.
+  // The double describes no schemas, by which helm would check the objects; test/chart/chart.soak.test.ts does.
   const script = `case $1 in install|upgrade) set -- "$@" --disable-openapi-validation ;; esac\nexec ${helm} "$@"\n`;
   await writeProgram('helm', script);
   await writeProgram('kubectl', `exec ${node} ${resolve('test/chart/kubectl.mjs')} "$@"\n`);

@@ -66,7 +66,7 @@ describe('a whole Corefile', () => {
 
   it('is a case that is run, unless it is refused', () => {
     const later = Object.values(read<Readonly<Record<string, readonly string[]>>>('../later-cases.json'));
-    // `recorded-coredns.test.ts` of etcd starts the one with etcd.
+    // `recorded-coredns.soak.test.ts` of etcd starts the one with etcd.
     const left = later.flat().filter((name) => specs.some((spec) => spec.name === name));
     expect(left.sort()).toEqual([...Object.keys(REFUSED), 'real-36-etcd-skydns'].sort());
   });
