@@ -232,8 +232,12 @@ async function buildPlugins() {
       format: 'esm',
       plugins: [workspaces],
     });
-    for (const file of ['package.json', 'README.md'])
-      copyFileSync(`packages/${name}/${file}`, `${folder}/${file}`);
+    const { devDependencies: _bundled, ...manifest } = readJson(`packages/${name}/package.json`);
+    writeFileSync(
+      `${folder}/package.json`,
+      `${JSON.stringify({ ...manifest, exports: './index.js' }, null, 2)}\n`,
+    );
+    copyFileSync(`packages/${name}/README.md`, `${folder}/README.md`);
     copyFileSync('LICENSE', `${folder}/LICENSE`);
   }
 }

@@ -145,10 +145,10 @@ describe('a hosts file of dnsmasq', () => {
         for (let at = 0; at < octets.length; at += 17) yield octets.subarray(at, at + 17);
         return true;
       };
-      const fence = new ItemGuard({ source: 'hosts', clock: new ManualClock(), log: silentLog });
+      const guard = new ItemGuard({ source: 'hosts', clock: new ManualClock(), log: silentLog });
       const plan = hostsOnly(5);
       const files = [{ path: '/hosts', digest: '', size: octets.length, read: pieces }];
-      for (const _ of readHosts(names, { plan, files, manner: DNSMASQ_HOSTS, onWarning: () => {}, fence }));
+      for (const _ of readHosts(names, { plan, files, manner: DNSMASQ_HOSTS, onWarning: () => {}, guard }));
       return new LocalNames(plan, names, 0);
     };
     let known = read([]);

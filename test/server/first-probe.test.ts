@@ -24,8 +24,8 @@ interface Ports {
 
 interface ProbedRole {
   readonly path: string;
-  /** A file that is read when the code of the role is loaded. */
-  readonly code: RegExp;
+  /** A file that is read when the code of the role is loaded. Default: the bundle of servers. */
+  readonly code?: RegExp;
   words(ports: Ports): Promise<readonly string[]>;
 }
 
@@ -52,27 +52,22 @@ async function writeClusterCorefile(ports: Ports): Promise<string> {
 const ROLES: Readonly<Record<string, ProbedRole>> = {
   serve: {
     path: '/readiness',
-    code: /\/serve\.cjs/,
     words: async (ports) => ['serve', ...listening(ports)],
   },
   'kube-dns': {
     path: '/readiness',
-    code: /\/kube-dns\.cjs/,
     words: async (ports) => ['kube-dns', ...listening(ports)],
   },
   coredns: {
     path: '/ready',
-    code: /\/corefile\.cjs/,
     words: async (ports) => ['coredns', '-conf', await writeClusterCorefile(ports)],
   },
   'coredns -compat': {
     path: '/ready',
-    code: /\/corefile\.cjs/,
     words: async (ports) => ['coredns', '-compat=1.14', '-conf', await writeClusterCorefile(ports)],
   },
   'node-cache': {
     path: '/ready',
-    code: /\/corefile\.cjs/,
     words: async (ports) => [
       'node-cache',
       '-conf',
@@ -116,7 +111,7 @@ function probe(port: number, path: string): Promise<Reply> {
   });
 }
 
-describe.each(Object.entries(ROLES))('%s', (_name, { path, code, words }) => {
+describe.each(Object.entries(ROLES))('%s', (_name, { path, code = /\/server\.cjs/, words }) => {
   itWithTool(
     'strace',
     'opens its port before its code is loaded, and answers the first probe right',

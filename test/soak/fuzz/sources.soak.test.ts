@@ -277,8 +277,8 @@ it('saved settings', async () => {
     words: WORDS,
     run: (input) => {
       const lines = decodeText(input).split('\n');
-      const fence = new ItemGuard({ source: 'saved-config', clock: new ManualClock(), log: silentLog });
-      const texts = readKeptLines(lines, fence);
+      const guard = new ItemGuard({ source: 'saved-config', clock: new ManualClock(), log: silentLog });
+      const texts = readKeptLines(lines, guard);
       for (const [key, text] of texts ?? []) expect([typeof key, text.kind]).toEqual(['string', 'text']);
       expectNoDefects();
     },

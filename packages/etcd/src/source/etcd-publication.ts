@@ -46,7 +46,7 @@ export interface EtcdPublicationOptions {
   readonly zones: readonly EtcdZone[];
   /** The counter for hits, 16 bits. */
   readonly outcome: number;
-  readonly fence: ItemGuard;
+  readonly guard: ItemGuard;
   readonly log: Log;
 }
 
@@ -168,7 +168,7 @@ export class EtcdPublication {
 
   /** Leaves a name to the chain if compiling its answers fails. */
   #tryCompile(node: KeyNode, name: NameKey, zone: PublishedEtcdZone): NameNode {
-    const compiled = this.#options.fence.take(
+    const compiled = this.#options.guard.take(
       () => name,
       () => this.#compile(node, name, zone),
     );

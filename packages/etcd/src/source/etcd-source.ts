@@ -85,7 +85,7 @@ export class EtcdSource implements KeySink {
   readonly #names: ServiceNames;
   readonly #publication: EtcdPublication;
   readonly #feed: KeyFeed;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   readonly #changes: ChangedNames;
   readonly #unlisted: UnlistedNames | undefined;
   readonly #snapshot: SnapshotKeeper | undefined;
@@ -108,19 +108,19 @@ export class EtcdSource implements KeySink {
     const whole = `/${prefix}/`.replace(/\/+/g, '/');
     this.#prefix = Buffer.from(whole);
     this.#keys = new PrefixedKeys(this.#tree, this.#prefix);
-    this.#fence = new ItemGuard({ source: 'etcd', clock, log });
+    this.#guard = new ItemGuard({ source: 'etcd', clock, log });
     this.#leases = new Leases({
       ask: (id) => this.#feed.askLease(id),
       onKnown: (nodes) => this.#republish(nodes),
       clock,
     });
     this.#names = new ServiceNames(this.#tree, this.#leases, rules);
-    const publication = { table, names: this.#names, rules, zones, outcome, fence: this.#fence, log };
+    const publication = { table, names: this.#names, rules, zones, outcome, guard: this.#guard, log };
     this.#publication = new EtcdPublication(publication);
     this.#changes = new ChangedNames(this.#publication, clock);
     this.#snapshot = this.#makeSnapshot();
     if (version === 2) {
-      const unlisted = { etcd, prefix: whole, rules, names: this.#names, fence: this.#fence, clock };
+      const unlisted = { etcd, prefix: whole, rules, names: this.#names, guard: this.#guard, clock };
       this.#unlisted = new UnlistedNames(unlisted);
     }
     const reader = version === 3 ? new V3Reader(etcd, whole, clock) : new V2Reader(etcd, whole, clock);
@@ -232,14 +232,14 @@ export class EtcdSource implements KeySink {
   }
 
   put(key: Buffer, value: Buffer | 'too-large', lease: KeyLease | undefined): void {
-    this.#fence.take(
+    this.#guard.take(
       () => String(key),
       () => this.#put(key, value, lease),
     );
   }
 
   remove(key: Buffer): void {
-    this.#fence.take(
+    this.#guard.take(
       () => String(key),
       () => {
         const node = this.#keys.find(key);
@@ -249,7 +249,7 @@ export class EtcdSource implements KeySink {
   }
 
   removeFolder(key: Buffer): void {
-    this.#fence.take(
+    this.#guard.take(
       () => String(key),
       () => {
         for (const node of this.#keys.within(key)) this.#removeNode(node);
@@ -273,7 +273,7 @@ export class EtcdSource implements KeySink {
     // The chain answers names that are not published yet.
     this.#becomeKnown(isPublished);
     this.#endWait();
-    for (const { path, changed } of this.#listeners) this.#fence.take(() => path.join('/'), changed);
+    for (const { path, changed } of this.#listeners) this.#guard.take(() => path.join('/'), changed);
     const { keys, badKeys } = this.stats();
     this.#dependencies.log.info('etcd read', { keys, badKeys, prefix: String(this.#prefix) });
     if (isPublished) return;
@@ -329,8 +329,8 @@ export class EtcdSource implements KeySink {
     const content = await this.#snapshot.read();
     const lines = content?.kind === 'lines' ? content.lines : [];
     const { clock, log } = this.#dependencies;
-    const fence = new ItemGuard({ source: 'snapshot', clock, log });
-    await restoreKeys(lines, { tree: this.#tree, leases: this.#leases, fence, clock });
+    const guard = new ItemGuard({ source: 'snapshot', clock, log });
+    await restoreKeys(lines, { tree: this.#tree, leases: this.#leases, guard, clock });
     if (this.#tree.size === 0) return;
     await this.#publishAll();
     this.#becomeKnown(false);
@@ -354,7 +354,7 @@ export class EtcdSource implements KeySink {
   #put(key: Buffer, value: Buffer | 'too-large', lease: KeyLease | undefined): void {
     if (key.length > MAX_KEY_OCTETS)
       throw new ItemFault('too-large', `it has more than ${MAX_KEY_OCTETS} octets`);
-    const content = this.#fence.take(
+    const content = this.#guard.take(
       () => String(key),
       () => checkValue(value),
     );
@@ -397,6 +397,6 @@ export class EtcdSource implements KeySink {
     if (!this.#isKnown) return;
     this.#changes.add(key);
     for (const { path, changed } of this.#listeners)
-      if (path.every((part, index) => part === key[index])) this.#fence.take(() => path.join('/'), changed);
+      if (path.every((part, index) => part === key[index])) this.#guard.take(() => path.join('/'), changed);
   }
 }

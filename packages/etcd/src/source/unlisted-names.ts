@@ -28,7 +28,7 @@ export interface UnlistedNamesOptions {
   readonly rules: ServiceRules;
   /** The look-up of other names. */
   readonly names: ServiceLookup;
-  readonly fence: ItemGuard;
+  readonly guard: ItemGuard;
   readonly clock: Clock;
 }
 
@@ -64,7 +64,7 @@ export class UnlistedNames {
   }
 
   async #ask(name: NameKey): Promise<ServiceLookup> {
-    const { prefix, names, rules, fence } = this.#options;
+    const { prefix, names, rules, guard } = this.#options;
     const path = pathOfName(name);
     const star = path.findIndex(isWildcard);
     // What a wildcard matches is below the labels before it.
@@ -74,7 +74,7 @@ export class UnlistedNames {
     const seconds = new Map<KeyNode, number>();
     for (const { key, value, ttl } of nodes) {
       const path = key.slice(prefix.length).split('/');
-      const content = fence.take(
+      const content = guard.take(
         () => key,
         () => checkValue(Buffer.from(value)),
       );

@@ -3,12 +3,12 @@ import { countRejectedItems, ItemFault, ItemGuard, type ItemSource, readItem } f
 import { ManualClock } from './testing/manual-clock.ts';
 import { RecordingLog } from './testing/recording-log.ts';
 
-function makeFence(source: ItemSource) {
+function makeGuard(source: ItemSource) {
   const log = new RecordingLog();
   const clock = new ManualClock();
-  const fence = new ItemGuard({ source, log, clock });
+  const guard = new ItemGuard({ source, log, clock });
   const take = (item: string, text: string) =>
-    fence.take(
+    guard.take(
       () => item,
       () => {
         if (text === 'bad') throw new ItemFault('malformed', 'it is bad');
@@ -16,7 +16,7 @@ function makeFence(source: ItemSource) {
         return text.length;
       },
     );
-  return { fence, log, clock, take };
+  return { guard, log, clock, take };
 }
 
 /** Counts further rejected items from now on, by reason. */
@@ -35,7 +35,7 @@ function countFromNow(source: ItemSource) {
 }
 
 it('passes over what cannot be read, whatever is thrown, and reads on', () => {
-  const { take, log } = makeFence('etcd');
+  const { take, log } = makeGuard('etcd');
   const counted = countFromNow('etcd');
   expect(['good', 'bad', 'defect', 'good too'].map((text) => take(text, text))).toEqual([
     4,
@@ -54,14 +54,14 @@ it('passes over what cannot be read, whatever is thrown, and reads on', () => {
 });
 
 it('shows where the program itself has failed', () => {
-  const { take, log } = makeFence('hosts');
+  const { take, log } = makeGuard('hosts');
   take('a', 'defect');
   expect(log.records[0]?.fields).toMatchObject({ item: 'a', reason: 'failed' });
-  expect(log.records[0]?.fields['stack']).toContain('item-fence.test.ts');
+  expect(log.records[0]?.fields['stack']).toContain('item-guard.test.ts');
 });
 
 it('names an item once, counts it each time, and names it again once it was good', () => {
-  const { take, log, clock } = makeFence('snapshot');
+  const { take, log, clock } = makeGuard('snapshot');
   const counted = countFromNow('snapshot');
   const readLater = (text: string) => {
     take('a', text);
@@ -75,7 +75,7 @@ it('names an item once, counts it each time, and names it again once it was good
 });
 
 it('names an item whose first warning was suppressed', () => {
-  const { take, log, clock } = makeFence('zone-file');
+  const { take, log, clock } = makeGuard('zone-file');
   take('a', 'bad');
   take('b', 'bad');
   clock.advance(20_000);
@@ -87,17 +87,17 @@ it('names an item whose first warning was suppressed', () => {
 });
 
 it('counts an item in an item once', () => {
-  const { fence } = makeFence('manifests');
+  const { guard } = makeGuard('manifests');
   const counted = countFromNow('manifests');
-  const outer = fence.take(
+  const outer = guard.take(
     () => 'file',
     () => {
-      fence.reject('object', 'malformed', 'odd');
+      guard.reject('object', 'malformed', 'odd');
       return 'rest of the file';
     },
   );
   expect(outer).toBe('rest of the file');
-  expect([fence.total, counted()['malformed']]).toEqual([1, 1]);
+  expect([guard.total, counted()['malformed']]).toEqual([1, 1]);
 });
 
 it('holds where the name or the report of an item throws too', () => {
@@ -105,13 +105,13 @@ it('holds where the name or the report of an item throws too', () => {
   const fail = () => {
     throw new Error('no name');
   };
-  const fence = new ItemGuard({ source: 'config-map', log, clock: new ManualClock(), report: fail });
-  expect(fence.take(fail, fail)).toBeUndefined();
+  const guard = new ItemGuard({ source: 'config-map', log, clock: new ManualClock(), report: fail });
+  expect(guard.take(fail, fail)).toBeUndefined();
   expect(log.records.map(({ message }) => message)).toEqual(['rejected item not reported']);
 });
 
 it('remembers a bounded number of names', () => {
-  const { take, log, clock } = makeFence('kubernetes');
+  const { take, log, clock } = makeGuard('kubernetes');
   for (let item = 0; item <= 1_000; item += 1) {
     take(String(item), 'bad');
     clock.advance(10_000);

@@ -1,5 +1,5 @@
 /**
- * The fence between foreign data and the program: it reads each item of a source (a key, an object, a file, a line) separately.
+ * The guard between foreign data and the program: it reads each item of a source (a key, an object, a file, a line) separately.
  *
  * An unreadable item is counted, named in the log and skipped. It does not affect its source or later items.
  */
@@ -52,7 +52,7 @@ export type ItemReading<Result> =
 
 /**
  * Reads one item and catches all exceptions: for readers of texts, which list their problems. Readers of a source use
- * an `ItemFence`, which also counts.
+ * an `ItemGuard`, which also counts.
  */
 export function readItem<Result>(read: () => Result): ItemReading<Result> {
   try {

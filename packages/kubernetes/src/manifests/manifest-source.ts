@@ -39,7 +39,7 @@ export class ManifestSource {
   readonly #markIncomplete: (isIncomplete: boolean) => void;
   readonly #sinks: ReadonlyMap<ObjectKind, AnySink>;
   readonly #follower: FolderFollower;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   readonly #objects: ItemGuard;
   readonly #addresses = new MadeUpAddresses();
   /** The objects of the last valid version of each file. */
@@ -51,7 +51,7 @@ export class ManifestSource {
 
   constructor({ folder, allowEmpty, sinks, clock, log }: ManifestSourceOptions) {
     this.#log = log;
-    this.#fence = new ItemGuard({
+    this.#guard = new ItemGuard({
       source: 'manifests',
       clock,
       log,
@@ -96,7 +96,7 @@ export class ManifestSource {
   #take(changes: readonly FileChange[]): void {
     for (const change of changes) {
       if (change.kind === 'content') this.#read(change.file, change.octets);
-      else if (change.kind === 'unreadable') this.#fence.reject(change.file, 'unreadable', change.reason);
+      else if (change.kind === 'unreadable') this.#guard.reject(change.file, 'unreadable', change.reason);
       else this.#forget(change.file);
     }
     const files = [...this.#good.keys()].sort();
@@ -111,7 +111,7 @@ export class ManifestSource {
   }
 
   #read(file: string, octets: Buffer): void {
-    const manifest = this.#fence.take(
+    const manifest = this.#guard.take(
       () => file,
       () => parseManifest(file, octets.toString('utf8')),
     );

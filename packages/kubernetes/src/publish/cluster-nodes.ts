@@ -62,7 +62,7 @@ export class ClusterNodes implements NodeRangesTarget {
   placed(range: OctetRange, node: NodeRangesObject): void {
     this.#haveRangesChanged = true;
     if (!this.use.prefersZone || this.use.ownNode !== undefined) return;
-    this.#fence(() => this.#places.place(range, toPlaceWords(node)));
+    this.#guard(() => this.#places.place(range, toPlaceWords(node)));
   }
 
   forgotten(range: OctetRange): void {
@@ -73,7 +73,7 @@ export class ClusterNodes implements NodeRangesTarget {
   changed(): void {
     if (this.use.prefersZone) {
       this.#places.placeAll(this.#placeOfAll());
-      this.#fence(() => this.#places.renew(this.#hooks.show));
+      this.#guard(() => this.#places.renew(this.#hooks.show));
     }
     if (this.use.boundsEndpoints && this.#haveRangesChanged) this.#hooks.rangesChanged();
     this.#haveRangesChanged = false;
@@ -91,7 +91,7 @@ export class ClusterNodes implements NodeRangesTarget {
   }
 
   /** Clients without a place get all endpoints. */
-  #fence(place: () => void): void {
+  #guard(place: () => void): void {
     try {
       place();
       this.#isFull = false;

@@ -376,24 +376,24 @@ export class Cluster {
       const fields = { of: 'the snapshot', octets: error.octets };
       this.#log.error('names not published, the answer table is full', fields);
     }
-    this.#pods.restore(octets.subarray(segment.length), this.#fenceOfSnapshot());
+    this.#pods.restore(octets.subarray(segment.length), this.#makeSnapshotGuard());
     this.#knowEndpoints();
     this.#changed();
     return true;
   }
 
-  #fenceOfSnapshot(): ItemGuard {
+  #makeSnapshotGuard(): ItemGuard {
     return new ItemGuard({ source: 'snapshot', clock: this.#clock, log: this.#log });
   }
 
   /** As `restore`, from the lines of the former format. Invalid lines are skipped. */
   restoreLines(lines: Iterable<string>): void {
     this.#knowEndpoints();
-    const fence = this.#fenceOfSnapshot();
+    const guard = this.#makeSnapshotGuard();
     let number = 0;
     for (const line of lines) {
       number += 1;
-      fence.take(
+      guard.take(
         () => `object ${number}`,
         () => this.#restoreLine(line),
       );

@@ -34,7 +34,7 @@ export class ZonePublication {
   readonly #model: ClusterModel;
   readonly #table: TableWriter;
   readonly #publisher: Publisher;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   readonly #zones: readonly PublishedZone[];
   readonly #cluster: ClusterBlock;
 
@@ -48,7 +48,7 @@ export class ZonePublication {
     this.#model = model;
     this.#table = table;
     this.#publisher = new Publisher(table, log, settings.filteredTypes);
-    this.#fence = new ItemGuard({
+    this.#guard = new ItemGuard({
       source: 'kubernetes',
       clock,
       log,
@@ -75,7 +75,7 @@ export class ZonePublication {
 
   /** Publishes the zones themselves, after the model has remade them. */
   publishZones(known: boolean): void {
-    this.#fence.take(
+    this.#guard.take(
       () => 'the zones',
       () => {
         for (const [index, zone] of this.#model.zones.entries()) {

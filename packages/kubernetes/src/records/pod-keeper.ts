@@ -79,11 +79,11 @@ export class PodKeeper implements RecordKeeper<PodObject> {
     return Buffer.from(lines.join(''));
   }
 
-  /** Takes in pods that were copied. They are not from any list. @param fence that a line passes */
-  restore(octets: Uint8Array, fence: ItemGuard): void {
+  /** Takes in pods that were copied. They are not from any list. @param guard that a line passes */
+  restore(octets: Uint8Array, guard: ItemGuard): void {
     for (const line of Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString().split('\n'))
       if (line !== '')
-        fence.take(
+        guard.take(
           () => line.slice(0, MAX_SHOWN),
           () => this.#restoreLine(line),
         );

@@ -33,7 +33,7 @@ const REREAD = 300_000;
 
 export class V2RecordStore implements RecordStore {
   readonly #options: V2RecordStoreOptions;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   /** Milliseconds: the owner's key exists at least until then. */
   #ownedUntil = Number.NEGATIVE_INFINITY;
   /** Unlisted records as last read, without those written since, and the time of the read. */
@@ -43,7 +43,7 @@ export class V2RecordStore implements RecordStore {
   constructor(options: V2RecordStoreOptions) {
     this.#options = options;
     const { clock, log } = options;
-    this.#fence = new ItemGuard({ source: 'etcd', clock, log });
+    this.#guard = new ItemGuard({ source: 'etcd', clock, log });
   }
 
   async own(): Promise<boolean> {
@@ -69,7 +69,7 @@ export class V2RecordStore implements RecordStore {
     }
     const { nodes: listed } = await client.read(this.#toListKey(folder));
     const names = listed.map((node) =>
-      this.#fence.take(
+      this.#guard.take(
         () => node.key,
         () => readName(node, folder),
       ),

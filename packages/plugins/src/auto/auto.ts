@@ -42,7 +42,7 @@ export class Auto implements TransferSource {
   readonly handler: Handler;
   readonly #options: AutoOptions;
   readonly #dependencies: AutoDependencies;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   readonly #origins: ReadonlySet<NameKey>;
   readonly #rules: ZoneAnswerRules;
   readonly #zones = new Map<NameKey, ServedZone>();
@@ -56,7 +56,7 @@ export class Auto implements TransferSource {
     this.#dependencies = dependencies;
     this.#rules = findZoneAnswerRules(dependencies.restored);
     const { clock, log } = dependencies;
-    this.#fence = new ItemGuard({ source: 'zone-file', clock, log });
+    this.#guard = new ItemGuard({ source: 'zone-file', clock, log });
     this.#origins = new Set(options.zones);
     this.handler = {
       name: 'auto',
@@ -123,16 +123,16 @@ export class Auto implements TransferSource {
     const before = this.#zones.get(origin);
     const known = { serial: before?.names.serial, modified: before?.modified ?? 0 };
     const zone = { origin, path, reload: 0, reloadByMtime: false };
-    const reading = this.#fence.take(
+    const reading = this.#guard.take(
       () => path,
       () => readZone(zone, known, restored),
     ) ?? { kind: 'faulty', reason: `file ${JSON.stringify(path)} cannot be read` };
     if (reading.kind === 'missing') {
-      this.#fence.count('unreadable');
+      this.#guard.count('unreadable');
       return `Opening ${path} failed: ${reading.reason}`;
     }
     if (reading.kind === 'faulty') {
-      this.#fence.count('malformed');
+      this.#guard.count('malformed');
       return `Parse zone \`${origin}': ${reading.reason}`;
     }
     if (reading.kind === 'unchanged') return undefined;

@@ -44,7 +44,7 @@ export class File implements TransferSource {
   readonly handler: Handler;
   readonly #dependencies: FileDependencies;
   readonly #notifies: NotifyLog;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   readonly #zones: ReadonlyMap<NameKey, ZoneInFile>;
   readonly #fallthrough: ReadonlySet<NameKey>;
   readonly #rules: ZoneAnswerRules;
@@ -54,7 +54,7 @@ export class File implements TransferSource {
     this.#dependencies = dependencies;
     this.#rules = findZoneAnswerRules(dependencies.restored);
     const { clock, log } = dependencies;
-    this.#fence = new ItemGuard({ source: 'zone-file', clock, log });
+    this.#guard = new ItemGuard({ source: 'zone-file', clock, log });
     this.#notifies = new NotifyLog(log, clock);
     this.#zones = new Map(
       zones.map((plan) => [plan.origin, { plan, names: undefined, modified: 0, timer: undefined }]),
@@ -121,12 +121,12 @@ export class File implements TransferSource {
   #read(zone: ZoneInFile, serial: number | undefined): ZoneReading {
     const { restored } = this.#dependencies;
     const { path } = zone.plan;
-    const reading = this.#fence.take(
+    const reading = this.#guard.take(
       () => path,
       () => readZone(zone.plan, { serial, modified: zone.modified }, restored),
     ) ?? { kind: 'faulty', reason: `file ${JSON.stringify(path)} cannot be read` };
-    if (reading.kind === 'missing') this.#fence.count('unreadable');
-    if (reading.kind === 'faulty') this.#fence.count('malformed');
+    if (reading.kind === 'missing') this.#guard.count('unreadable');
+    if (reading.kind === 'faulty') this.#guard.count('malformed');
     if (reading.kind !== 'read') return reading;
     zone.names = reading.names;
     zone.modified = reading.modified;

@@ -50,7 +50,7 @@ const MAX_TRIES = 5;
 export class Hosts {
   readonly handler: Handler;
   readonly #options: HostsOptions;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   readonly #warnings: ParseWarningReport;
   readonly #dependencies: HostsDependencies;
   readonly #zones: ReadonlySet<NameKey>;
@@ -71,8 +71,8 @@ export class Hosts {
   constructor(options: HostsOptions, dependencies: HostsDependencies) {
     this.#options = options;
     const { clock, log, table } = dependencies;
-    this.#fence = new ItemGuard({ source: 'hosts', clock, log });
-    this.#warnings = new ParseWarningReport(log, this.#fence);
+    this.#guard = new ItemGuard({ source: 'hosts', clock, log });
+    this.#warnings = new ParseWarningReport(log, this.#guard);
     this.#dependencies = dependencies;
     this.#zones = new Set(options.zones);
     this.#zoneNames = options.zones.map(encodeName);
@@ -193,7 +193,7 @@ export class Hosts {
       const isCurrent = yield* readHostsFiles({
         files,
         manner: COREDNS_HOSTS,
-        fence: this.#fence,
+        guard: this.#guard,
         onWarning: (file, warning) => this.#warnings.add(file, warning),
         begin: () => this.#take(hosts, names.addOrigin({ ttl: this.#ttl, file: path })),
       });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { HostsFile } from './hosts-source.ts';
 import { ParseWarningReport } from './parse-warning-report.ts';
 
-const makeFence = (log: RecordingLog) => new ItemGuard({ source: 'hosts', clock: new ManualClock(), log });
+const makeGuard = (log: RecordingLog) => new ItemGuard({ source: 'hosts', clock: new ManualClock(), log });
 let files = 0;
 
 function file(path: string): HostsFile {
@@ -24,7 +24,7 @@ const warning = (line: number) => ({ line, kind: 'address', value: 'x' });
 describe('bad lines of hosts files', () => {
   it('are told once as long as the file is the same', () => {
     const log = new RecordingLog();
-    const report = new ParseWarningReport(log, makeFence(log));
+    const report = new ParseWarningReport(log, makeGuard(log));
     const one = file('/one');
     const two = file('/two');
     const readBoth = (first: typeof one, second: typeof two) => {
@@ -45,7 +45,7 @@ describe('bad lines of hosts files', () => {
 
   it('are counted where there are too many to read', () => {
     const log = new RecordingLog();
-    const report = new ParseWarningReport(log, makeFence(log));
+    const report = new ParseWarningReport(log, makeGuard(log));
     const bad = file('/bad');
     report.begin([bad]);
     for (let line = 1; line <= 1000; line += 1) report.add(bad, warning(line));

@@ -11,14 +11,14 @@ const MAX_LINES = 20;
 
 export class ParseWarningReport {
   readonly #log: Log;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   #known: ReadonlySet<string> = new Set();
   #files: readonly HostsFile[] = [];
   #counts = new Map<HostsFile, number>();
 
-  constructor(log: Log, fence: ItemGuard) {
+  constructor(log: Log, guard: ItemGuard) {
     this.#log = log;
-    this.#fence = fence;
+    this.#guard = guard;
   }
 
   /** Starts a read of these files. */
@@ -31,7 +31,7 @@ export class ParseWarningReport {
     if (this.#known.has(toFileKey(file))) return;
     const count = (this.#counts.get(file) ?? 0) + 1;
     this.#counts.set(file, count);
-    this.#fence.count('malformed');
+    this.#guard.count('malformed');
     if (count > MAX_LINES) return;
     this.#log.warn('invalid line in hosts file ignored', { file: file.path, line, bad: kind, value });
   }

@@ -10,7 +10,7 @@ import type { HostsFile } from './hosts-source.ts';
 export interface ReadHostsFilesOptions {
   readonly files: readonly HostsFile[];
   readonly manner: HostsManner;
-  readonly fence: ItemGuard;
+  readonly guard: ItemGuard;
   readonly onWarning: (file: HostsFile, warning: HostsWarning) => void;
   /** Called before a file is read. @returns what takes its names */
   readonly begin: (file: HostsFile) => HostsVisitor['host'];
@@ -23,7 +23,7 @@ export interface ReadHostsFilesOptions {
  * @throws TableFullError of a visitor
  */
 export function* readHostsFiles(options: ReadHostsFilesOptions): Generator<void, boolean> {
-  const { files, manner, fence, onWarning, begin } = options;
+  const { files, manner, guard, onWarning, begin } = options;
   for (const file of files) {
     const take = begin(file);
     let full: TableFullError | undefined;
@@ -39,7 +39,7 @@ export function* readHostsFiles(options: ReadHostsFilesOptions): Generator<void,
     const reader = new HostsReader(manner, {
       host,
       warning: (warning) => onWarning(file, warning),
-      line: (line, read) => fence.take(() => `${file.path}:${line}`, read),
+      line: (line, read) => guard.take(() => `${file.path}:${line}`, read),
     });
     const pieces = file.read();
     for (let piece = pieces.next(); ; piece = pieces.next()) {

@@ -63,7 +63,7 @@ export class LocalData {
   readonly #localised: LocalisedPublications;
   #networks: readonly AddressRange[];
   readonly #queue: ChangeQueue;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   readonly #warnings: ParseWarningReport;
   #names: LocalNames;
   /** Names that are being read. */
@@ -85,8 +85,8 @@ export class LocalData {
     this.#names = new LocalNames(hostsOnly(0), this.#publication.makeHostNames(RULES), LOCAL_OUTCOME);
     this.#localised = new LocalisedPublications(table, log);
     this.#networks = options.networks;
-    this.#fence = new ItemGuard({ source: 'hosts', clock, log });
-    this.#warnings = new ParseWarningReport(log, this.#fence);
+    this.#guard = new ItemGuard({ source: 'hosts', clock, log });
+    this.#warnings = new ParseWarningReport(log, this.#guard);
     this.#queue = new ChangeQueue(
       clock,
       () => this.#step(),
@@ -231,7 +231,7 @@ export class LocalData {
     this.#building = names;
     const onWarning = (file: HostsFile, warning: HostsWarning) => this.#warnings.add(file, warning);
     try {
-      if (yield* readHosts(names, { plan, files, manner, onWarning, fence: this.#fence })) {
+      if (yield* readHosts(names, { plan, files, manner, onWarning, guard: this.#guard })) {
         this.#warnings.end();
         return names;
       }

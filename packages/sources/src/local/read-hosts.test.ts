@@ -40,9 +40,9 @@ function run(texts: readonly string[], changes: Partial<LocalNamesPlan> = {}, is
   const plan = { ...hostsOnly(5), ...changes };
   const onWarning = (file: { path: string }, { line, value }: { line: number; value: string }) =>
     void warnings.push(`${file.path}:${line} ${value}`);
-  const fence = new ItemGuard({ source: 'hosts', clock: new ManualClock(), log: silentLog });
+  const guard = new ItemGuard({ source: 'hosts', clock: new ManualClock(), log: silentLog });
   const names = makeUnseenNames();
-  const reading = readHosts(names, { plan, files, manner: MANNER, onWarning, fence });
+  const reading = readHosts(names, { plan, files, manner: MANNER, onWarning, guard });
   let pauses = 0;
   for (;;) {
     const step = reading.next();

@@ -17,7 +17,7 @@ export interface ReadHostsOptions {
   readonly files: readonly HostsFile[];
   readonly manner: HostsManner;
   readonly onWarning: (file: HostsFile, warning: HostsWarning) => void;
-  readonly fence: ItemGuard;
+  readonly guard: ItemGuard;
 }
 
 /**
@@ -28,13 +28,13 @@ export interface ReadHostsOptions {
  * @throws TableFullError
  */
 export function* readHosts(names: HostNames, options: ReadHostsOptions): Generator<void, boolean> {
-  const { plan, files, manner, onWarning, fence } = options;
+  const { plan, files, manner, onWarning, guard } = options;
   addHostRecords(names, plan);
   const expander = plan.expandsHosts ? new Expander(plan) : undefined;
   return yield* readHostsFiles({
     files,
     manner,
-    fence,
+    guard,
     onWarning,
     begin: (file) => {
       const origin = names.addOrigin({ ttl: plan.ttl, file: file.path });

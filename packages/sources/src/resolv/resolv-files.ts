@@ -44,7 +44,7 @@ const POLL_MILLISECONDS = 500;
 
 export class ResolvFiles {
   readonly #options: ResolvFilesOptions;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   #servers: readonly UpstreamAddress[] = [];
   /** The file that counts and systemd's second file, with their times, as last read. */
   #read = '';
@@ -56,7 +56,7 @@ export class ResolvFiles {
   constructor(options: ResolvFilesOptions) {
     this.#options = options;
     const { clock, log } = options;
-    this.#fence = new ItemGuard({ source: 'resolv-conf', clock, log });
+    this.#guard = new ItemGuard({ source: 'resolv-conf', clock, log });
   }
 
   /** The current servers. */
@@ -105,14 +105,14 @@ export class ResolvFiles {
     this.#missing = missing;
     if (path === undefined || (await readFileSignature([path, ...this.#behind])) === this.#read) return false;
     events.reading(path);
-    const read = this.#fence.take(
+    const read = this.#guard.take(
       () => path,
       () => readResolvConf(path, readIfThere),
     );
     if (read === undefined) return false;
     await this.#note(path, read);
     if (read.problems.length > 0) {
-      this.#fence.count('malformed', read.problems.length);
+      this.#guard.count('malformed', read.problems.length);
       events.problems(path, read.problems);
     }
     if (read.servers.length === 0) events.empty(path);

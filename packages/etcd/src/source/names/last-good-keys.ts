@@ -33,19 +33,19 @@ export function* writeKeys(tree: KeyTree, leases: Leases, clock: Clock): Iterabl
 export interface KeyStores {
   readonly tree: KeyTree;
   readonly leases: Leases;
-  readonly fence: ItemGuard;
+  readonly guard: ItemGuard;
   readonly clock: Clock;
 }
 
 /** Puts the keys of a snapshot into a tree. */
 export async function restoreKeys(lines: Iterable<string>, stores: KeyStores): Promise<void> {
-  const { fence, clock } = stores;
+  const { guard, clock } = stores;
   const slice = new TimeSlice(clock);
   let number = 0;
   for (const line of lines) {
     number += 1;
     if (slice.isOver) await slice.next();
-    fence.take(
+    guard.take(
       () => `key ${number}`,
       () => restoreKey(line, stores),
     );

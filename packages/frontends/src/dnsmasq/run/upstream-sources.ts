@@ -33,14 +33,14 @@ export type ServersOfFiles = Pick<DnsmasqInputs, 'fromResolvFile' | 'moreRoutes'
 
 export class UpstreamSources {
   readonly #options: UpstreamSourcesOptions;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   readonly #resolvFiles: ResolvFiles;
   #moreRoutes: readonly DnsmasqRoute[] = [];
 
   constructor(options: UpstreamSourcesOptions) {
     this.#options = options;
     const { plan, clock, log } = options;
-    this.#fence = new ItemGuard({ source: 'servers-file', clock, log });
+    this.#guard = new ItemGuard({ source: 'servers-file', clock, log });
     this.#resolvFiles = new ResolvFiles({
       paths: plan.resolvFiles,
       follows: plan.followsResolvFiles,
@@ -88,11 +88,11 @@ export class UpstreamSources {
     try {
       const { routes, problems, notes } = readServersFile(await readFile(plan.serversFile), plan.serversFile);
       for (const problem of problems) log.error(describeProblem(problem));
-      this.#fence.count('malformed', problems.length);
+      this.#guard.count('malformed', problems.length);
       for (const { where, text } of notes) log.warn(`${where}: ${text}`);
       this.#moreRoutes = routes;
     } catch (error) {
-      this.#fence.count('unreadable');
+      this.#guard.count('unreadable');
       log.error(`cannot read ${plan.serversFile}: ${findErrorCode(error) ?? String(error)}`);
     }
   }

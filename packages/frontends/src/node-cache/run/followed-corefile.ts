@@ -46,7 +46,7 @@ const PERIOD = 10_000;
 
 export class FollowedCorefile {
   readonly #options: FollowedCorefileOptions;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   readonly #templates: FolderFollower;
   readonly #folder: ConfigFolder | undefined;
   #template: string | undefined;
@@ -60,7 +60,7 @@ export class FollowedCorefile {
   constructor(options: FollowedCorefileOptions) {
     this.#options = options;
     const { plan, defaultConfigFolder = DEFAULT_CONFIG_FOLDER, clock, log } = options;
-    this.#fence = new ItemGuard({ source: 'config-map', clock, log });
+    this.#guard = new ItemGuard({ source: 'config-map', clock, log });
     this.#templates = new FolderFollower({
       folder: dirname(plan.template),
       accepts: (name) => name === basename(plan.template),
@@ -124,14 +124,14 @@ export class FollowedCorefile {
   }
 
   #takeConfig(texts: ConfigTexts): void {
-    const reading = this.#fence.take(
+    const reading = this.#guard.take(
       () => this.#options.plan.configFolder ?? 'kube-dns',
       () => readNodeCacheConfig(texts),
     );
     if (reading?.kind !== 'good') {
       this.#problems = reading?.problems.map(describeProblem) ?? ['the ConfigMap cannot be read'];
       for (const problem of reading === undefined ? [] : this.#problems) {
-        this.#fence.count('malformed');
+        this.#guard.count('malformed');
         this.#options.log.error(`Invalid config: ${problem}`);
       }
       this.#options.onError();

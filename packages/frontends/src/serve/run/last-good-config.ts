@@ -30,7 +30,7 @@ const MAX_TOLD = 10;
 
 export class LastGoodConfig {
   readonly #options: LastGoodConfigOptions;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   readonly #errors = new Map<ConfigKey, number>(CONFIG_KEYS.map((key) => [key, 0]));
   #read: string | undefined;
   /** What is wrong with the latest settings. */
@@ -41,7 +41,7 @@ export class LastGoodConfig {
   constructor(options: LastGoodConfigOptions) {
     this.#options = options;
     const { clock, log } = options;
-    this.#fence = new ItemGuard({ source: 'config-map', clock, log });
+    this.#guard = new ItemGuard({ source: 'config-map', clock, log });
   }
 
   /** Applies the current ConfigMap. Unchanged texts are ignored. */
@@ -75,7 +75,7 @@ export class LastGoodConfig {
   }
 
   #check(texts: ConfigTexts): Checked<KubeDnsConfig> | undefined {
-    return this.#fence.take(
+    return this.#guard.take(
       () => this.#options.source,
       () => readKubeDnsConfig(texts),
     );
@@ -104,7 +104,7 @@ export class LastGoodConfig {
     for (const key of CONFIG_KEYS)
       if (problems.some(({ where }) => where === key)) {
         this.#errors.set(key, this.#countErrors(key) + 1);
-        this.#fence.count('malformed');
+        this.#guard.count('malformed');
       }
     for (const problem of problems.slice(0, MAX_TOLD))
       log.error(`configuration rejected, keeping the last good one: ${describeProblem(problem)}`, {

@@ -7,8 +7,8 @@ import { readKeptLines } from './stored-config.ts';
 
 function read(...lines: readonly string[]) {
   const log = new RecordingLog();
-  const fence = new ItemGuard({ source: 'saved-config', clock: new ManualClock(), log });
-  return { texts: readKeptLines(lines, fence), log, rejected: fence.total };
+  const guard = new ItemGuard({ source: 'saved-config', clock: new ManualClock(), log });
+  return { texts: readKeptLines(lines, guard), log, rejected: guard.total };
 }
 
 it('are keys and their texts, whatever the words', () => {

@@ -82,13 +82,13 @@ export class StoredConfig {
  *
  * @returns undefined if a line is not a key with its text
  */
-export function readKeptLines(lines: Iterable<string>, fence: ItemGuard): ConfigTexts | undefined {
+export function readKeptLines(lines: Iterable<string>, guard: ItemGuard): ConfigTexts | undefined {
   const texts = new Map<string, ConfigText>();
   let number = 0;
   let isWhole = true;
   for (const line of lines) {
     number += 1;
-    const kept = fence.take(
+    const kept = guard.take(
       () => `setting ${number}`,
       () => readKeptLine(line),
     );

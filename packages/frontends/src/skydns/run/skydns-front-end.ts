@@ -46,7 +46,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
   readonly #flags: SkyDnsSettings;
   readonly #dependencies: SkyDnsFrontEndDependencies;
   readonly #resolvFiles: ResolvFiles;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   readonly #startedAt: number;
   readonly #extra: ExtraPlugins;
   #settings: SkyDnsSettings;
@@ -65,7 +65,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
     this.#dependencies = dependencies;
     this.#extra = dependencies.extra ?? NO_EXTRA_PLUGINS;
     this.#startedAt = Math.floor(clock.now() / 1000);
-    this.#fence = new ItemGuard({ source: 'etcd', clock, log });
+    this.#guard = new ItemGuard({ source: 'etcd', clock, log });
     this.#resolvFiles = new ResolvFiles({
       paths: [RESOLV_CONF],
       follows: true,
@@ -93,7 +93,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
     if (!this.#settings.followsStubZones) return;
     const { domain } = this.#settings;
     source.onChange(pathOfName(toStubParent(domain)), () => {
-      this.#change({ stubZones: readStubZones(source.names, domain, this.#fence) });
+      this.#change({ stubZones: readStubZones(source.names, domain, this.#guard) });
     });
   }
 

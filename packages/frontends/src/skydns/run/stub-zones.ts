@@ -16,12 +16,12 @@ export function toStubParent(domain: NameKey): NameKey {
   return toKey(joinName('stub', joinName('dns', domain)));
 }
 
-export function readStubZones(names: ServiceNames, domain: NameKey, fence: ItemGuard): readonly StubZone[] {
+export function readStubZones(names: ServiceNames, domain: NameKey, guard: ItemGuard): readonly StubZone[] {
   const top = toStubParent(domain);
   const found = names.find(top, 'all');
   const zones = new Map<NameKey, UpstreamAddress[]>();
   for (const service of found.kind === 'found' ? found.services : [])
-    fence.take(
+    guard.take(
       () => service.path.join('/'),
       () => addServer(zones, service, countLabels(top)),
     );

@@ -5,7 +5,6 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { parseAddress } from '@portolan/dns/address.ts';
-import { EXTENDED_ERROR } from '@portolan/dns/extended-error.ts';
 import type { AnswerableQuery } from '@portolan/dns/query.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -14,7 +13,7 @@ import type { Log } from '../../base/log.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { HandleQuery } from '../../chain/handle-query.ts';
-import { type Chain, composeChain, type Handler, listPublications } from '../../chain/handler.ts';
+import { type Chain, type Handler, listPublications } from '../../chain/handler.ts';
 import type { AnswerKeeper } from '../../chain/handover-answer.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { Client, Query } from '../../chain/query.ts';
@@ -36,6 +35,7 @@ import type { TableWriter } from '../../table/writer.ts';
 import { countAnswers } from './answer-counts.ts';
 import { findKeepers } from './answer-keepers.ts';
 import { storeAnswersFromCache } from './answers-from-cache.ts';
+import { createChain } from './block-chain.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockLimits, type StatedRates } from './block-limits.ts';
 import { BlockOutcomes } from './block-outcomes.ts';
@@ -566,20 +566,6 @@ function findServer({ groups }: EnginePlan, index: number): string {
   return groups.find(({ sites }) => sites.some(({ block }) => block === index))?.server ?? '';
 }
 
-/** Composes handlers in order, with an answer for queries that all of them pass on. */
-function createChain(handlers: readonly Handler[]): Chain {
-  const last = handlers.at(-1)?.name;
-  // A block without a handler refuses.
-  const end: Answer =
-    last === undefined
-      ? { kind: 'refused', extendedError: EXTENDED_ERROR.NOT_AUTHORITATIVE }
-      : { kind: 'servfail', reason: `plugin/${last}: no next plugin found` };
-  return composeChain(handlers.map(noteHandler), (query) => {
-    query.noteHandler('');
-    return end;
-  });
-}
-
 /** Whether two blocks have the same content, wherever they are in a file. */
 function isSameBlock(one: ServerBlockPlan, other: ServerBlockPlan): boolean {
   const toComparable = ({ zones, plugins }: ServerBlockPlan) => [
@@ -587,15 +573,4 @@ function isSameBlock(one: ServerBlockPlan, other: ServerBlockPlan): boolean {
     plugins.map(({ name, options }) => [name, options]),
   ];
   return isDeepStrictEqual(toComparable(one), toComparable(other));
-}
-
-/** Wraps a handler so that it notes its name in each query that it sees. */
-function noteHandler(handler: Handler): Handler {
-  return {
-    ...handler,
-    handle(query, next) {
-      query.noteHandler(handler.name);
-      return handler.handle(query, next);
-    },
-  };
 }

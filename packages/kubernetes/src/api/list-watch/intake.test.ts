@@ -13,7 +13,7 @@ const pod = (name: number, phase: string) => ({
   status: { podIP: '10.0.0.1', phase },
 });
 
-const makeFence = (report: (rejected: RejectedItem) => void) =>
+const makeGuard = (report: (rejected: RejectedItem) => void) =>
   new ItemGuard({ source: 'kubernetes', clock: new ManualClock(), log: silentLog, report });
 
 type Step =
@@ -39,7 +39,7 @@ test('whatever comes in lists and between them, the sink holds what there is and
       const sink = new MemorySink<PodObject>();
       const intake = new Intake(
         sink,
-        makeFence(() => {}),
+        makeGuard(() => {}),
       );
       const phases = new Map<number, string>();
       intake.startList();
@@ -71,7 +71,7 @@ test('objects that cannot be understood are told of, and count if they have a na
   const warned: string[] = [];
   const intake = new Intake(
     new MemorySink<PodObject>(),
-    makeFence(({ item, problem }) => warned.push(`${item}: ${problem}`)),
+    makeGuard(({ item, problem }) => warned.push(`${item}: ${problem}`)),
   );
   const trim = (raw: unknown) => ({ kind: 'malformed' as const, key: String(raw), problem: 'odd' });
   intake.startList();
@@ -88,7 +88,7 @@ test('an object that the program fails at is left out, and the others are taken 
   const sink = new MemorySink<PodObject>();
   const intake = new Intake(
     sink,
-    makeFence((each) => rejected.push(each)),
+    makeGuard((each) => rejected.push(each)),
   );
   const trim: typeof trimPod = (raw) => {
     if (raw === odd) throw new Error('a defect');

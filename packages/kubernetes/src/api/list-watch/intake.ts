@@ -9,14 +9,14 @@ import { readIdentity, type Trim, type Trimmed } from '../../objects/trim/trimme
 
 export class Intake<Kind extends WatchedObject> {
   readonly #sink: ObjectSink<Kind>;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   #leftOut = new Set<ObjectKey>();
   /** While a list is under way: the objects it leaves out, and those deleted after they were listed. */
   #list: { readonly leftOut: Set<ObjectKey>; readonly deleted: Set<ObjectKey>; taken: number } | undefined;
 
-  constructor(sink: ObjectSink<Kind>, fence: ItemGuard) {
+  constructor(sink: ObjectSink<Kind>, guard: ItemGuard) {
     this.#sink = sink;
-    this.#fence = fence;
+    this.#guard = guard;
   }
 
   /** The same count as on the server, if all is well. */
@@ -44,7 +44,7 @@ export class Intake<Kind extends WatchedObject> {
 
   take(raw: unknown, trim: Trim<Kind>): void {
     if (this.#list !== undefined) this.#list.taken += 1;
-    const isTaken = this.#fence.take(
+    const isTaken = this.#guard.take(
       () => describeObject(raw),
       () => {
         const trimmed = trim(raw);
@@ -58,11 +58,11 @@ export class Intake<Kind extends WatchedObject> {
 
   /** Takes the last known state of an object that was deleted. */
   drop(raw: unknown, trim: Trim<Kind>): void {
-    const isDropped = this.#fence.take(
+    const isDropped = this.#guard.take(
       () => describeObject(raw),
       () => {
         const key = keyOfTrimmed(trim(raw));
-        if (key === undefined) this.#fence.reject('?', 'malformed', 'a deleted object has no name');
+        if (key === undefined) this.#guard.reject('?', 'malformed', 'a deleted object has no name');
         else this.#forget(key, false);
         return true;
       },
@@ -74,7 +74,7 @@ export class Intake<Kind extends WatchedObject> {
   #forgetUnread(raw: unknown, counts: boolean): void {
     const key = keyOfRaw(raw);
     if (key === undefined) return;
-    this.#fence.take(
+    this.#guard.take(
       () => key,
       () => this.#forget(key, counts),
     );
@@ -91,7 +91,7 @@ export class Intake<Kind extends WatchedObject> {
   }
 
   #leaveOut(trimmed: Exclude<Trimmed<Kind>, { kind: 'object' }>): void {
-    if (trimmed.kind === 'malformed') this.#fence.reject(trimmed.key ?? '?', 'malformed', trimmed.problem);
+    if (trimmed.kind === 'malformed') this.#guard.reject(trimmed.key ?? '?', 'malformed', trimmed.problem);
     if (trimmed.key !== undefined) this.#forget(trimmed.key, true);
   }
 

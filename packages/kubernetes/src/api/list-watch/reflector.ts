@@ -55,7 +55,7 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
   readonly #changed: () => void;
   readonly #versions: ApiVersions<Kind>;
   readonly #replica: Replica<Kind>;
-  readonly #fence: ItemGuard;
+  readonly #guard: ItemGuard;
   readonly #outage: OutageLog;
   readonly #check: ServerCheck;
   readonly #silence: Silence;
@@ -86,7 +86,7 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
     this.#changed = changed;
     this.#versions = versions;
     const warnings = new RateLimitedWarnings(api.log, api.clock, MALFORMED_INTERVAL);
-    this.#fence = new ItemGuard({
+    this.#guard = new ItemGuard({
       source: 'kubernetes',
       clock: api.clock,
       log: api.log,
@@ -97,7 +97,7 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
       failed: 'API server cannot be followed',
       ended: 'API server followed again',
     });
-    const intake = new Intake(sink, this.#fence);
+    const intake = new Intake(sink, this.#guard);
     this.#replica = new Replica(intake, api, {
       listing: (objects) => this.#move({ kind: 'listing', path: this.#resource.path, objects }),
       page: () => {
@@ -145,7 +145,7 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
       objects: this.#replica.count,
       lists: this.#replica.lists,
       repairs: this.#repairs,
-      malformed: this.#fence.total,
+      malformed: this.#guard.total,
       words: describeState(this.#state),
       silence: this.#silence.isSilent ? this.#silence.lasts : undefined,
     };

@@ -172,14 +172,14 @@ it('shows what went upstream, and what the cache saved', async () => {
 });
 
 it('counts the items of sources that were passed over', async () => {
-  const fence = new ItemGuard({ source: 'etcd', clock: new ManualClock(), log: silentLog });
+  const guard = new ItemGuard({ source: 'etcd', clock: new ManualClock(), log: silentLog });
   // Other tests of this process may have counted too.
   const count = async () => {
     const found = /\{source="etcd",reason="too-large"\} (\d+)/.exec(await render(bare));
     return Number(found?.[1]);
   };
   const before = await count();
-  fence.reject('/skydns/a', 'too-large', 'it is large');
+  guard.reject('/skydns/a', 'too-large', 'it is large');
   expect(await count()).toBe(before + 1);
 });
 
