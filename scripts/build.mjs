@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { pagePackages, programPackages } from './built-in-packages.mjs';
+import { pagePackages } from './built-in-packages.mjs';
 import { workspaces } from './workspaces.mjs';
 import { writeCodeCaches } from './write-code-caches.mjs';
 
@@ -45,8 +45,6 @@ function thirdPartyNotices() {
   const parts = [
     'Portolan is installed with these packages. None of them is part of its own code.\n',
     ...notices,
-    'The program contains these packages.\n',
-    ...formatNotices(programPackages()),
     'The page of portolan dashboard contains these packages.\n',
     ...formatNotices(pagePackages()),
   ];
@@ -233,10 +231,7 @@ async function buildPlugins() {
       plugins: [workspaces],
     });
     const { devDependencies: _bundled, ...manifest } = readJson(`packages/${name}/package.json`);
-    writeFileSync(
-      `${folder}/package.json`,
-      `${JSON.stringify({ ...manifest, exports: './index.js' }, null, 2)}\n`,
-    );
+    writeFileSync(`${folder}/package.json`, `${JSON.stringify(manifest, null, 2)}\n`);
     copyFileSync(`packages/${name}/README.md`, `${folder}/README.md`);
     copyFileSync('LICENSE', `${folder}/LICENSE`);
   }
