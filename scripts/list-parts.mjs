@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pagePackages, programPackages } from './built-in-packages.mjs';
+import { pagePackages } from './built-in-packages.mjs';
 
 const [list, layers] = process.argv.slice(2);
 if (list === undefined || layers === undefined) {
@@ -25,7 +25,7 @@ function debianParts(layer) {
   });
 }
 
-const builtIn = [...programPackages(), ...pagePackages()].map(({ name, version, license }) => {
+const builtIn = pagePackages().map(({ name, version, license }) => {
   const purl = `pkg:npm/${name}@${version}`;
   return {
     type: 'library',

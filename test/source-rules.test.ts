@@ -26,8 +26,8 @@ const KEPT_FRAGMENTS: ReadonlyMap<string, string> = new Map([
 
 /** What `node_modules` of the root has for all tests. */
 const TEST_TOOLS: ReadonlySet<string> = new Set(['vitest', 'fast-check']);
-/** Packages that are no dependency of what is installed: bundles contain them, or users add them. */
-const BUNDLED: ReadonlySet<string> = new Set(['commander', '@kubernetes/client-node']);
+/** Packages that users add. */
+const ADDED_BY_USERS: ReadonlySet<string> = new Set(['@kubernetes/client-node']);
 
 /** A graph as edges from each node to others. */
 type Graph = ReadonlyMap<string, ReadonlySet<string>>;
@@ -159,7 +159,7 @@ describe('the source', () => {
     const isProgram = ({ path }: Module) => programModules.some((module) => module.path === path);
     const imported = findImported(files.filter(isProgram), name);
     const named = readDependencies(name, 'dependencies');
-    const unlisted = [...imported].filter((each) => !named.includes(each) && !BUNDLED.has(each));
+    const unlisted = [...imported].filter((each) => !named.includes(each) && !ADDED_BY_USERS.has(each));
     expect(unlisted).toEqual([]);
     const inTests = findImported(files, name);
     const further = readDependencies(name, 'devDependencies');

@@ -2,7 +2,7 @@
  * The arguments of every container, parsed by the programs' own parsers, to find mistakes in manifests here and not in a cluster.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { addOptions } from '@portolan/cli/grammar/options.ts';
+import { readCommandLine } from '@portolan/cli/grammar/command-line.ts';
 import { resolveAlias } from '@portolan/cli/program-aliases.ts';
 import { createProcessSources } from '@portolan/cli/servers/dnsmasq-sources.ts';
 import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
@@ -13,7 +13,6 @@ import type { ServePlan } from '@portolan/frontends/serve/settings/serve-options
 import { planFromFlags } from '@portolan/frontends/serve/settings/serve-plan.ts';
 import type { Layout } from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import { readSidecarFlags } from '@portolan/server/settings/sidecar/sidecar-flags.ts';
-import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Container, FOLDERS, readContainers, readDeployment, readLayout } from './manifests.ts';
@@ -35,10 +34,9 @@ function readPlan(flags: ServeFlags, container: Container, command: 'serve' | 'k
 function readServe(container: Container): ServePlan {
   const [name, ...words] = container.args;
   expect(name).toBe('serve');
-  const command = new Command().exitOverride();
-  addOptions(command, SERVE_FLAGS);
-  command.parse(words, { from: 'user' });
-  return readPlan(command.opts(), container, 'serve');
+  const line = readCommandLine(words, { name: 'serve', summary: '', flags: SERVE_FLAGS });
+  if (line.kind === 'help' || line.problems.length > 0) throw new Error(JSON.stringify(line));
+  return readPlan(line.flags, container, 'serve');
 }
 
 /** The words after the name of the command that the container's own name of the program stands for. */

@@ -72,7 +72,7 @@ describe('serve refuses', () => {
     expect(errors).toBe(`portolan serve: 6 problems with the flags
   --manifest: unknown flag. Did you mean --manifests?
   --quux: unknown flag. See 'portolan serve --help' for all flags.
-  --takeover: takes no value: "yes". Give --takeover alone.
+  --takeover: neither true nor false: "yes". Give one of the two.
   now: unexpected argument. Give flags only.
   --pods: unknown: "some". Give disabled, insecure or verified.
   --ttl: out of range: "9999". Give a number of seconds from 0 to 3600.
@@ -93,7 +93,7 @@ describe('serve refuses', () => {
 
   it('a flag without its value', async () => {
     const { errors, ended } = await run('serve', '--ttl');
-    expect(errors).toContain("option '--ttl <seconds>' argument missing");
+    expect(errors).toContain('--ttl: its value is missing. Give one, as in --ttl=VALUE.');
     expect(ended?.code).toBe(2);
   });
 

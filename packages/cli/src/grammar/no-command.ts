@@ -1,12 +1,12 @@
 /**
  * `portolan` without a known command: prints help or the version, and suggests the nearest command.
  */
-import { findNearest } from '@portolan/kernel/base/nearest.ts';
+import { formatRows } from '@portolan/server/settings/flags/flag-text.ts';
+import { helpRow } from '@portolan/server/settings/flags/klog-flags.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
-import { Command } from 'commander';
 import { VERSION } from '../process/version.ts';
 import type { CommandRow } from './command.ts';
-import { runParser } from './parser.ts';
+import { describeUnknownCommand } from './subcommands.ts';
 
 /** @returns the exit code */
 export async function runNoCommand(
@@ -14,28 +14,33 @@ export async function runNoCommand(
   commands: readonly CommandRow[],
 ): Promise<number> {
   const [word] = args;
-  if (word !== undefined && !word.startsWith('-')) {
-    const nearest = findNearest(
+  if (word === '-h' || word === '--help') {
+    process.stdout.write(formatHelp(commands));
+    return 0;
+  }
+  if (word === '--version') {
+    process.stdout.write(`${VERSION}\n`);
+    return 0;
+  }
+  process.stderr.write(
+    word === undefined ? formatHelp(commands) : `portolan: ${describeFault(word, commands)}\n`,
+  );
+  return 2;
+}
+
+function describeFault(word: string, commands: readonly CommandRow[]): string {
+  if (!word.startsWith('-'))
+    return describeUnknownCommand(
       word,
+      '',
       commands.map(({ name }) => name),
     );
-    const remedy =
-      nearest === undefined ? "See 'portolan --help' for all commands." : `Did you mean ${nearest}?`;
-    const problem = { where: word, fault: 'unknown command', value: undefined, remedy };
-    process.stderr.write(`portolan: ${describeProblem(problem)}\n`);
-    return 2;
-  }
-  const program = new Command('portolan')
-    .description('The DNS server of a Kubernetes cluster.')
-    .version(VERSION, '--version', 'print the version')
-    .helpOption('-h, --help', 'print this help')
-    .helpCommand(false)
-    .enablePositionalOptions();
-  // Names and summaries are enough: the arguments do not begin with a known command.
-  for (const { name, summary } of commands)
-    program
-      .command(name)
-      .description(summary)
-      .action(() => program.help({ error: true }));
-  return await runParser(program, args);
+  const remedy = "See 'portolan --help' for all commands.";
+  return describeProblem({ where: word, fault: 'unknown flag', value: undefined, remedy });
+}
+
+function formatHelp(commands: readonly CommandRow[]): string {
+  const rows = commands.map(({ name, summary }) => [name, summary] as const);
+  const flags = formatRows([['--version', 'print the version'], helpRow('--')]);
+  return `Usage: portolan <command> [flags]\n\nThe DNS server of a Kubernetes cluster.\n\n${formatRows(rows)}\n${flags}`;
 }

@@ -10,27 +10,30 @@ import { findDeviation } from '@portolan/ops/compare/known-deviations.ts';
 import { LeftOut, questionsOfLines } from '@portolan/ops/compare/question-source.ts';
 import {
   COMPARE_FLAGS,
-  type CompareFlags,
   type ComparePlan,
   planFromCompareFlags,
   type ServerPlace,
 } from '@portolan/ops/compare/settings/compare-flags.ts';
 import type { RunCommand } from '../grammar/command.ts';
+import { runCommandLine } from '../grammar/command-line.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';
-import { createParser, runParser } from '../grammar/parser.ts';
 import { runComparison } from './run-comparison.ts';
 
 const COMMAND = 'compare';
 const SIDES = ['A', 'B'] as const;
 
 export const runCompare: RunCommand = async (words, command) => {
-  const parser = createParser(command, COMPARE_FLAGS)
-    .argument('<A>', 'address of the server that runs today, as 10.96.0.10, 127.0.0.1:53 or tcp://[::1]:53')
-    .argument('<B>', 'address of the server that is compared with it');
-  parser.action(async (one: string, other: string, flags: CompareFlags) => {
+  const operands = [
+    {
+      form: '<A>',
+      help: 'address of the server that runs today, as 10.96.0.10, 127.0.0.1:53 or tcp://[::1]:53',
+    },
+    { form: '<B>', help: 'address of the server that is compared with it' },
+  ];
+  const form = { ...command, flags: COMPARE_FLAGS, operands };
+  return await runCommandLine(words, form, async (flags, [one = '', other = '']) => {
     await compare(exitOnProblems(COMMAND, planFromCompareFlags([one, other], flags)));
   });
-  return await runParser(parser, words);
 };
 
 async function compare({ servers, file, ...plan }: ComparePlan): Promise<void> {

@@ -11,7 +11,7 @@ import { type FindReplicas, socketReplica } from '@portolan/ops/dashboard/replic
 import { HttpHost } from '@portolan/server/observe/http-host.ts';
 import { createLog } from '@portolan/server/observe/log.ts';
 import type { RunCommand } from '../grammar/command.ts';
-import { createParser, runParser } from '../grammar/parser.ts';
+import { runCommandLine } from '../grammar/command-line.ts';
 import { packageFolder } from '../process/package-folder.ts';
 import { onStopSignal } from '../process/signals.ts';
 import { fail } from './control-output.ts';
@@ -19,9 +19,7 @@ import { fail } from './control-output.ts';
 const ADDRESS = '127.0.0.1';
 
 export const runDashboard: RunCommand = async (words, command) => {
-  const parser = createParser(command, DASHBOARD_FLAGS);
-  parser.action(async (flags: DashboardFlags) => await serveDashboard(flags));
-  return await runParser(parser, words);
+  return await runCommandLine(words, { ...command, flags: DASHBOARD_FLAGS }, serveDashboard);
 };
 
 /** Until a signal to stop. */

@@ -11,18 +11,13 @@ import { LeftOut, questionsOfLines } from '@portolan/ops/compare/question-source
 import { type ComparisonReport, renderReport } from '@portolan/ops/compare/render-report.ts';
 import { markForwarding } from '@portolan/ops/diff/mark-forwarding.ts';
 import { changesBetween, type PlanChange } from '@portolan/ops/diff/plan-changes.ts';
-import {
-  DIFF_FLAGS,
-  type DiffFlags,
-  type DiffPlan,
-  planFromDiffFlags,
-} from '@portolan/ops/diff/settings/diff-flags.ts';
+import { DIFF_FLAGS, type DiffPlan, planFromDiffFlags } from '@portolan/ops/diff/settings/diff-flags.ts';
 import { EmbeddedResponder } from '@portolan/ops/shadow/embedded-responder.ts';
 import { CONFIG_KEYS } from '@portolan/server/settings/config-map/config-map.ts';
 import type { RunCommand } from '../grammar/command.ts';
+import { runCommandLine } from '../grammar/command-line.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';
-import { createParser, runParser } from '../grammar/parser.ts';
 import { fail } from './control-output.ts';
 import { dropSideEffects } from './drop-side-effects.ts';
 import { type OfflineSettings, openOffline, readOffline } from './offline-plan.ts';
@@ -37,14 +32,14 @@ const RATE = 100_000;
 const TIMEOUT = 5_000;
 
 export const runDiff: RunCommand = async (words, command) => {
-  const what = 'Corefile, folder with the ConfigMap of kube-dns, or folder of manifests';
-  const parser = createParser(command, DIFF_FLAGS)
-    .argument('<old>', what)
-    .argument('<new>', `the same, as it would be`);
-  parser.action(async (old: string, next: string, flags: DiffFlags) => {
+  const operands = [
+    { form: '<old>', help: 'Corefile, folder with the ConfigMap of kube-dns, or folder of manifests' },
+    { form: '<new>', help: 'the same, as it would be' },
+  ];
+  const form = { ...command, flags: DIFF_FLAGS, operands };
+  return await runCommandLine(words, form, async (flags, [old = '', next = '']) => {
     await diff([old, next], exitOnProblems(COMMAND, planFromDiffFlags(flags)));
   });
-  return await runParser(parser, words);
 };
 
 type ComparedPaths = readonly [old: string, next: string];

@@ -8,8 +8,8 @@ import { ALL_CHECKS } from '@portolan/server/reasons/checks/all-checks.ts';
 import { type Diagnosis, DOCTOR_EXIT, runChecks } from '@portolan/server/reasons/finding.ts';
 import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
 import type { RunCommand } from '../grammar/command.ts';
+import { runCommandLine } from '../grammar/command-line.ts';
 import { ExitError } from '../grammar/exit.ts';
-import { createParser, runParser } from '../grammar/parser.ts';
 import { holdProcess } from '../process/hold-process.ts';
 import { choosePaint } from './colours.ts';
 import { fail } from './control-output.ts';
@@ -17,8 +17,7 @@ import { fail } from './control-output.ts';
 const COMMAND = 'doctor';
 
 export const runDoctor: RunCommand = async (words, command) => {
-  const parser = createParser(command, DOCTOR_FLAGS);
-  parser.action(async (flags: DoctorFlags) => {
+  return await runCommandLine(words, { ...command, flags: DOCTOR_FLAGS }, async (flags) => {
     const { output = 'text' } = flags;
     if (output !== 'text' && output !== 'json')
       fail(COMMAND, `--output: unknown: "${output}". Give text or json.`, 2);
@@ -30,7 +29,6 @@ export const runDoctor: RunCommand = async (words, command) => {
     const hasProblem = diagnosis.findings.some(({ severity }) => severity === 'problem');
     if (hasProblem) throw new ExitError(DOCTOR_EXIT.PROBLEM);
   });
-  return await runParser(parser, words);
 };
 
 /** Without a server, the objects alone can still be checked. */

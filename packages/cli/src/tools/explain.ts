@@ -9,21 +9,22 @@ import { EXPLAIN_EXIT, type Explanation, toExplainExitCode } from '@portolan/ser
 import { checkExplanation, renderExplanation } from '@portolan/server/reasons/render-explanation.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import type { RunCommand } from '../grammar/command.ts';
+import { runCommandLine } from '../grammar/command-line.ts';
 import { ExitError } from '../grammar/exit.ts';
-import { createParser, runParser } from '../grammar/parser.ts';
 import { choosePaint } from './colours.ts';
 import { fail, requestOrFail } from './control-output.ts';
 
 const COMMAND = 'explain';
 
 export const runExplain: RunCommand = async (words, command) => {
-  const parser = createParser(command, EXPLAIN_FLAGS)
-    .argument('<name>', 'name as the client asks for it, or an address')
-    .argument('[types...]', 'record types; default: A and AAAA');
-  parser.action(async (name: string, types: readonly string[], flags: ExplainFlags) => {
+  const operands = [
+    { form: '<name>', help: 'name as the client asks for it, or an address' },
+    { form: '[types...]', help: 'record types; default: A and AAAA' },
+  ];
+  const form = { ...command, flags: EXPLAIN_FLAGS, operands };
+  return await runCommandLine(words, form, async (flags, [name = '', ...types]) => {
     await explain(name, types, flags);
   });
-  return await runParser(parser, words);
 };
 
 async function explain(name: string, types: readonly string[], flags: ExplainFlags): Promise<void> {

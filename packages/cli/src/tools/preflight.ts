@@ -9,15 +9,14 @@ import { readRunning } from '@portolan/ops/preflight/read-running.ts';
 import { renderPreflight } from '@portolan/ops/preflight/render-preflight.ts';
 import {
   PREFLIGHT_FLAGS,
-  type PreflightFlags,
   planFromPreflightFlags,
   type WorkloadPlan,
 } from '@portolan/ops/preflight/settings/preflight-flags.ts';
 import { DOCTOR_EXIT } from '@portolan/server/reasons/finding.ts';
 import type { RunCommand } from '../grammar/command.ts';
+import { runCommandLine } from '../grammar/command-line.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';
-import { createParser, runParser } from '../grammar/parser.ts';
 import { createProcessSources } from '../servers/dnsmasq-sources.ts';
 import { addressesByInterface } from '../servers/machine-interfaces.ts';
 import { choosePaint } from './colours.ts';
@@ -27,8 +26,7 @@ import { openCluster } from './open-cluster.ts';
 const COMMAND = 'preflight';
 
 export const runPreflight: RunCommand = async (words, command) => {
-  const parser = createParser(command, PREFLIGHT_FLAGS);
-  parser.action(async (flags: PreflightFlags) => {
+  return await runCommandLine(words, { ...command, flags: PREFLIGHT_FLAGS }, async (flags) => {
     const plan = exitOnProblems(COMMAND, planFromPreflightFlags(flags));
     const connection = await openCluster(COMMAND, plan.cluster);
     try {
@@ -41,7 +39,6 @@ export const runPreflight: RunCommand = async (words, command) => {
       connection.close();
     }
   });
-  return await runParser(parser, words);
 };
 
 /** @throws ExitError with 3 if the program cannot be looked at, after the reason is printed */

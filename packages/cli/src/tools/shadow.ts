@@ -19,12 +19,11 @@ import {
   planFromShadowFlags,
   type QuestionSourcePlan,
   SHADOW_FLAGS,
-  type ShadowFlags,
   type ShadowPlan,
 } from '@portolan/ops/shadow/settings/shadow-flags.ts';
 import type { RunCommand } from '../grammar/command.ts';
+import { runCommandLine } from '../grammar/command-line.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';
-import { createParser, runParser } from '../grammar/parser.ts';
 import { fail } from './control-output.ts';
 import { dropSideEffects } from './drop-side-effects.ts';
 import { openOffline } from './offline-plan.ts';
@@ -35,14 +34,11 @@ const COMMAND = 'shadow';
 const SIDES = ['server', 'own'] as const;
 
 export const runShadow: RunCommand = async (words, command) => {
-  const parser = createParser(command, SHADOW_FLAGS).argument(
-    '[kube-dns-flags...]',
-    'flags of kube-dns, after --',
-  );
-  parser.action(async (given: readonly string[], flags: ShadowFlags) => {
+  const operands = [{ form: '[kube-dns-flags...]', help: 'flags of kube-dns, after --' }];
+  const form = { ...command, flags: SHADOW_FLAGS, operands };
+  return await runCommandLine(words, form, async (flags, given) => {
     await shadow(exitOnProblems(COMMAND, planFromShadowFlags(flags, given)));
   });
-  return await runParser(parser, words);
 };
 
 async function shadow({ server, own, source, ...plan }: ShadowPlan): Promise<void> {

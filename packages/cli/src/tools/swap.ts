@@ -20,9 +20,9 @@ import { Swap, type SwapOutcome } from '@portolan/ops/swap/swap.ts';
 import { SwapError } from '@portolan/ops/swap/swapped-images.ts';
 import { DOCTOR_EXIT } from '@portolan/server/reasons/finding.ts';
 import type { RunCommand } from '../grammar/command.ts';
+import { runCommandLine } from '../grammar/command-line.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { exitOnProblems } from '../grammar/exit-on-problems.ts';
-import { createParser, runParser } from '../grammar/parser.ts';
 import { onStopSignal } from '../process/signals.ts';
 import { choosePaint } from './colours.ts';
 import { fail } from './control-output.ts';
@@ -34,8 +34,7 @@ const COMMAND = 'swap';
 const TIMEOUT = 2_000;
 
 export const runSwap: RunCommand = async (words, command) => {
-  const parser = createParser(command, SWAP_FLAGS);
-  parser.action(async (flags: SwapFlags) => {
+  return await runCommandLine(words, { ...command, flags: SWAP_FLAGS }, async (flags) => {
     const plan = exitOnProblems(COMMAND, planFromSwapFlags(flags));
     const connection = await openCluster(COMMAND, plan.cluster);
     try {
@@ -50,7 +49,6 @@ export const runSwap: RunCommand = async (words, command) => {
       connection.close();
     }
   });
-  return await runParser(parser, words);
 };
 
 /** @throws ExitError with 1 if something is to do first, after it is printed */

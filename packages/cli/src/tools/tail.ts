@@ -5,18 +5,16 @@ import type { WatchedQuery } from '@portolan/ops/control/query-stream.ts';
 import { TAIL_FLAGS, type WatchFlags } from '@portolan/ops/control/settings/control-flags.ts';
 import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
 import type { RunCommand } from '../grammar/command.ts';
-import { createParser, runParser } from '../grammar/parser.ts';
+import { runCommandLine } from '../grammar/command-line.ts';
 import { choosePaint } from './colours.ts';
 import { printRequest } from './control-output.ts';
 
 export const runTail: RunCommand = async (words, command) => {
-  const parser = createParser(command, TAIL_FLAGS);
-  parser.action(async (flags: WatchFlags) => {
+  return await runCommandLine(words, { ...command, flags: TAIL_FLAGS }, async (flags) => {
     const paint = choosePaint();
     const request = { verb: 'tail', words: toWatchWords(flags) };
     await printRequest(command.name, flags, request, (data) => renderQuery(data, paint));
   });
-  return await runParser(parser, words);
 };
 
 /** The flags as words of the protocol. */

@@ -2,13 +2,13 @@
  * `portolan top`: counts the queries that a running server answers, by name, client, namespace and failure.
  */
 import { formatDuration } from '@portolan/kernel/base/duration.ts';
-import { TOP_FLAGS, type WatchFlags } from '@portolan/ops/control/settings/control-flags.ts';
+import { TOP_FLAGS } from '@portolan/ops/control/settings/control-flags.ts';
 import type { TopRow } from '@portolan/ops/control/top-counts.ts';
 import type { TopSnapshot } from '@portolan/ops/control/watch-verbs.ts';
 import { describeCount } from '@portolan/server/observe/statistics/space-saving.ts';
 import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
 import type { RunCommand } from '../grammar/command.ts';
-import { createParser, runParser } from '../grammar/parser.ts';
+import { runCommandLine } from '../grammar/command-line.ts';
 import { printPiece } from '../process/outputs.ts';
 import { choosePaint } from './colours.ts';
 import { requestOrFail } from './control-output.ts';
@@ -18,8 +18,7 @@ import { toWatchWords } from './tail.ts';
 const CLEAR = '\u001b[2J\u001b[H';
 
 export const runTop: RunCommand = async (words, command) => {
-  const parser = createParser(command, TOP_FLAGS);
-  parser.action(async (flags: WatchFlags) => {
+  return await runCommandLine(words, { ...command, flags: TOP_FLAGS }, async (flags) => {
     const paint = choosePaint();
     const { socket, output, once = false } = flags;
     const clear = process.stdout.isTTY === true && !once && output !== 'json' ? CLEAR : '';
@@ -33,7 +32,6 @@ export const runTop: RunCommand = async (words, command) => {
       if (once) break;
     }
   });
-  return await runParser(parser, words);
 };
 
 function renderTop(snapshot: TopSnapshot, paint: Paint): string {

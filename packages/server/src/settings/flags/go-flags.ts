@@ -51,10 +51,12 @@ export interface FlagManners {
   readonly dashes: string;
   /** The remedy for an unknown flag that resembles none. */
   readonly remedy: string;
+  /** Whether the flags of the log library of Kubernetes are taken too. Default: yes. */
+  readonly takesKlog?: boolean;
 }
 
 /**
- * Reads flags, including those of the log library of Kubernetes. Reports every fault and continues.
+ * Reads flags. Reports every fault and continues.
  *
  * @param words the arguments after the command
  */
@@ -79,12 +81,14 @@ class FlagReading {
   readonly words: string[] = [];
   readonly #manners: FlagManners;
   readonly #kinds: FlagKinds;
+  readonly #further: FlagKinds;
   readonly #read: ValueReader;
 
   constructor(manners: FlagManners, read: ValueReader) {
     this.#manners = manners;
     this.#read = read;
-    const all = [...KLOG_FLAGS, ...manners.kinds];
+    this.#further = manners.takesKlog === false ? new Map() : KLOG_FLAGS;
+    const all = [...this.#further, ...manners.kinds];
     this.#kinds = new Map(all.map(([name, kind]) => [canonical(name), kind]));
   }
 
@@ -96,10 +100,10 @@ class FlagReading {
       return 1;
     }
     if (name === 'help' || name === 'h') return 'help';
-    const verbosity = SHORT_VERBOSITY.exec(word)?.[1];
+    const verbosity = this.#further.has('v') ? SHORT_VERBOSITY.exec(word)?.[1] : undefined;
     const kind = this.#kinds.get(canonical(name));
     if (verbosity !== undefined) this.#add('v', verbosity);
-    else if (kind === undefined) this.#complainOfUnknown(name);
+    else if (kind === undefined) return this.#complainOfUnknown(name, inline, following);
     else if (kind === 'switch') this.#addSwitch(name, inline ?? 'true');
     else if (inline !== undefined) this.#add(name, inline);
     else if (kind !== 'value') this.#add(name, kind.impliedValue);
@@ -134,11 +138,13 @@ class FlagReading {
     else others.push(value);
   }
 
-  #complainOfUnknown(name: string): void {
+  /** A word after an unknown flag is most likely its value. */
+  #complainOfUnknown(name: string, inline: string | undefined, following: string | undefined): 1 | 2 {
     const { kinds, dashes, remedy } = this.#manners;
-    const nearest = findNearest(name, [...kinds.keys(), ...KLOG_FLAGS.keys()]);
+    const nearest = findNearest(name, [...kinds.keys(), ...this.#further.keys()]);
     const hint = nearest === undefined ? remedy : `Did you mean ${dashes}${nearest}?`;
     this.#read.addProblem(`${dashes}${name}`, 'unknown flag', undefined, hint);
+    return inline === undefined && following !== undefined && !following.startsWith('-') ? 2 : 1;
   }
 }
 
