@@ -19,12 +19,12 @@ export interface CommandForm<Table extends readonly Flag[] = readonly Flag[]> {
   /** Default: none. */
   readonly flags?: Table;
   /** In their order. Default: none. */
-  readonly operands?: readonly Operand[];
+  readonly operands?: readonly OperandSyntax[];
   /** Whether flags after the first operand belong to that. */
   readonly passesFlagsOn?: true;
 }
 
-export interface Operand {
+export interface OperandSyntax {
   /** `<file>`; `[type]`: it may be left out; `<files...>`, `[types...]`: several, and the last operand. */
   readonly form: string;
   readonly help: string;
@@ -104,14 +104,14 @@ function formatGroups(flags: readonly Flag[]): string {
     .join('');
 }
 
-function findMissing(name: string, operands: readonly Operand[], found: readonly string[]): Problem[] {
+function findMissing(name: string, operands: readonly OperandSyntax[], found: readonly string[]): Problem[] {
   return operands
     .slice(found.length)
     .filter(({ form }) => form.startsWith('<'))
     .map(({ form }) => ({ where: form, fault: 'missing', value: undefined, remedy: seeHelp(name) }));
 }
 
-function findExcess(name: string, operands: readonly Operand[], found: readonly string[]): Problem[] {
+function findExcess(name: string, operands: readonly OperandSyntax[], found: readonly string[]): Problem[] {
   if (operands.at(-1)?.form.includes('...') === true) return [];
   const remedy = operands.length === 0 ? 'Give flags only.' : seeHelp(name);
   return found
