@@ -68,6 +68,23 @@ describe('documentation', () => {
     expect(missing).toEqual([]);
   });
 
+  it('names no source file that does not exist', () => {
+    const sources = ['packages', 'test', 'scripts', 'bench', 'dashboard', 'examples'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((file) => !file.includes('node_modules'))
+        .map((file) => `/${join(folder, file)}`),
+    );
+    const isSource = (path: string) => sources.some((source) => source.endsWith(`/${path}`));
+    const missing = PAGES.filter((page) => page !== 'CHANGELOG.md' && !page.startsWith('docs/adr/')).flatMap(
+      (page) =>
+        [...readFileSync(page, 'utf8').matchAll(/`((?:[\w.-]+\/)*[\w-]+\.ts)`/g)]
+          .map(([, path = '']) => path)
+          .filter((path) => !path.includes('NAME') && !isSource(path))
+          .map((path) => `${page}: ${path}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
   it('has an index that lists every page of docs/', () => {
     const listed = readRelativeLinks('docs/README.md').map((target) => normalize(join('docs', target)));
     const pages = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
