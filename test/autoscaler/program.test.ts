@@ -48,7 +48,7 @@ describe('a running autoscaler', () => {
       .poll(() => get(program, '/last-poll'))
       .toEqual({
         status: 500,
-        body: 'Encountered error at last poll cycle: Error syncing configMap with controller: error parsing linear params: could not parse parameters (unexpected end of JSON input)',
+        body: 'Encountered error at last poll cycle: Error syncing configMap with controller: error parsing linear params: could not parse parameters (not JSON: Unexpected end of JSON input)',
       });
     expect((await get(program, '/healthz')).status).toBe(200);
     program.signal('SIGTERM');

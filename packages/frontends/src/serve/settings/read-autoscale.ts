@@ -4,7 +4,7 @@
 import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
 import type { AutoscalerPlan } from '@portolan/server/settings/autoscaler/autoscaler-plan.ts';
 import { readDefaultParameters } from '@portolan/server/settings/autoscaler/default-parameters.ts';
-import { GoJsonError } from '@portolan/server/settings/autoscaler/go-json.ts';
+import { JsonError } from '@portolan/server/settings/autoscaler/json-node.ts';
 import { readScaleTargets } from '@portolan/server/settings/autoscaler/scale-targets.ts';
 import type { NameIn } from '@portolan/server/settings/flags/flag-reader.ts';
 import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
@@ -62,7 +62,7 @@ function readDefaults(read: AutoscaleReader): ReadonlyMap<string, string> {
   try {
     return readDefaultParameters(text);
   } catch (error) {
-    if (!(error instanceof GoJsonError)) throw error;
+    if (!(error instanceof JsonError)) throw error;
     const remedy = 'Give an object, as in {"linear":{"nodesPerReplica":16}}.';
     read.addProblem(read.shown('autoscale-default-params'), error.message, text, remedy);
     return new Map();

@@ -12,7 +12,7 @@ import type { Problem } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
 import type { AutoscalerPlan, ElectionPlan } from './autoscaler-plan.ts';
 import { readDefaultParameters } from './default-parameters.ts';
-import { GoJsonError } from './go-json.ts';
+import { JsonError } from './json-node.ts';
 import { readScaleTargets } from './scale-targets.ts';
 
 /** Seconds; JavaScript timers wait at most about 24 days. */
@@ -229,9 +229,9 @@ function readDefaults(read: AutoscalerFlagReader): AutoscalerPlan['defaultParame
   try {
     return readDefaultParameters(text);
   } catch (error) {
-    if (!(error instanceof GoJsonError)) throw error;
+    if (!(error instanceof JsonError)) throw error;
     const remedy = 'Give an object, as in {"linear":{"nodesPerReplica":16}}.';
-    read.addProblem('--default-params', `${error.message}`, text, remedy);
+    read.addProblem('--default-params', error.message, text, remedy);
     return undefined;
   }
 }

@@ -1,18 +1,15 @@
 /**
  * The initial data of a missing ConfigMap: a JSON object of modes and their parameters.
  */
-import { GoJsonError, parseGoJson, writeGoJson } from './go-json.ts';
+import { JsonError, parseJson, writeJson } from './json-node.ts';
 import { ParametersError, readParameters } from './parameters.ts';
 
-/** @throws GoJsonError unless the text is a JSON object or null */
+/** @throws JsonError unless the text is a JSON object or null */
 export function readDefaultParameters(text: string): ReadonlyMap<string, string> {
-  const node = parseGoJson(text);
+  const node = parseJson(text);
   if (node.kind === 'null') return new Map();
-  if (node.kind !== 'object')
-    throw new GoJsonError(
-      `json: cannot unmarshal ${node.kind} into Go value of type map[string]interface {}`,
-    );
-  return new Map(node.fields.map(([key, value]) => [key, writeGoJson(value)]));
+  if (node.kind !== 'object') throw new JsonError('not an object of JSON');
+  return new Map(node.fields.map(([key, value]) => [key, writeJson(value)]));
 }
 
 /** @returns the fault of the parameters; undefined if they are usable */

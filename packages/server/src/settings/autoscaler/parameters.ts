@@ -1,10 +1,10 @@
 /**
  * The parameters of the autoscaler: the data of its ConfigMap, which has one key, `linear` or `ladder`, whose value is JSON.
  *
- * They are read as in cluster-proportional-autoscaler, with its error messages. Exception: where that program would scale to 0 by
- * mistake, this is an error. This applies to a ladder without rungs and a rung without a replica count.
+ * They are read as in cluster-proportional-autoscaler, with its error messages, but for those of JSON. Exception: where that
+ * program would scale to 0 by mistake, this is an error. This applies to a ladder without rungs and a rung without a replica count.
  */
-import { GoJsonError, type JsonNode, parseGoJson } from './go-json.ts';
+import { JsonError, type JsonNode, parseJson, showJson } from './json-node.ts';
 
 export interface LinearParameters {
   readonly mode: 'linear';
@@ -55,10 +55,10 @@ export function readParameters(data: ReadonlyMap<string, string>): Parameters {
   if (mode !== 'linear' && mode !== 'ladder')
     throw new ParametersError(`not a supported control mode: ${mode}`);
   try {
-    const read = new FieldReader(mode, parseGoJson(text));
+    const read = new FieldReader(parseJson(text));
     return mode === 'linear' ? readLinear(read) : readLadder(read);
   } catch (error) {
-    if (error instanceof GoJsonError) throw refusal(mode, `could not parse parameters (${error.message})`);
+    if (error instanceof JsonError) throw refusal(mode, `could not parse parameters (${error.message})`);
     throw error;
   }
 }
@@ -144,31 +144,47 @@ function readRung(entry: WrittenRung, name: string): Rung {
   return { from, replicas };
 }
 
-const TYPES = { linear: 'linearcontroller.linearParams', ladder: 'laddercontroller.ladderParams' } as const;
 /** The largest integer that a number represents exactly. */
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
+/** JSON has no leading zeros, so a longer integer exceeds 64 bits. */
+const MAX_INTEGER_LENGTH = '-9223372036854775808'.length;
+
+/** What a value must be, and what to write instead. */
+interface Expectation {
+  readonly fault: string;
+  readonly remedy: string;
+}
+
+const EXPECTED = {
+  number: { fault: 'not a number', remedy: 'Give a number, as in 16 or 0.5.' },
+  float: { fault: 'beyond the range of 64-bit floats', remedy: 'Give a smaller number.' },
+  integer: { fault: 'not an integer', remedy: 'Give digits only, as in 2.' },
+  range: { fault: 'beyond the range of 64-bit integers', remedy: 'Give a smaller number.' },
+  flag: { fault: 'not true or false', remedy: 'Give true or false, without quotes.' },
+  rungs: { fault: 'not a list of rungs', remedy: 'Give [[from, replicas], ...].' },
+  rung: { fault: 'not a rung', remedy: 'Give [from, replicas].' },
+} as const satisfies Readonly<Record<string, Expectation>>;
 
 /**
  * Reads the fields of an object as Go reads them into a struct: names are case-insensitive, the last of equal names counts, and
  * `null` changes nothing. A value of another type is an error; only the first one is reported.
  */
 class FieldReader {
-  readonly #struct: string;
   readonly #fields: readonly (readonly [name: string, value: JsonNode])[];
   #firstError: { readonly at: number; readonly words: string } | undefined;
 
-  /** @throws GoJsonError unless it is an object or null */
-  constructor(mode: keyof typeof TYPES, node: JsonNode) {
-    this.#struct = `${mode}Params`;
+  /** @throws JsonError unless it is an object or null */
+  constructor(node: JsonNode) {
     if (node.kind !== 'object' && node.kind !== 'null')
-      throw new GoJsonError(`json: cannot unmarshal ${node.kind} into Go value of type ${TYPES[mode]}`);
+      throw new JsonError(`not an object: ${showJson(node)}. Give an object, as in {"nodesPerReplica":16}.`);
     this.#fields = node.kind === 'null' ? [] : node.fields;
   }
 
   float(name: string): number {
     return this.#last(name, 0, (node, refuse) => {
-      const value = node.kind === 'number' ? Number(node.text) : Number.NaN;
-      return Number.isFinite(value) ? value : refuse(node, 'float64');
+      if (node.kind !== 'number') return refuse(node, EXPECTED.number);
+      const value = Number(node.text);
+      return Number.isFinite(value) ? value : refuse(node, EXPECTED.float);
     });
   }
 
@@ -178,7 +194,7 @@ class FieldReader {
 
   flag(name: string): boolean {
     return this.#last(name, false, (node, refuse) =>
-      node.kind === 'bool' ? node.value : refuse(node, 'bool'),
+      node.kind === 'bool' ? node.value : refuse(node, EXPECTED.flag),
     );
   }
 
@@ -187,16 +203,16 @@ class FieldReader {
       name,
       [],
       (node, refuse) => {
-        if (node.kind !== 'array') return refuse(node, 'laddercontroller.paramEntries');
+        if (node.kind !== 'array') return refuse(node, EXPECTED.rungs);
         return node.items.map((item) => readEntry(item, refuse));
       },
       [],
     );
   }
 
-  /** @throws GoJsonError about the first value of a wrong type */
+  /** @throws JsonError about the first value of a wrong type */
   finish(): void {
-    if (this.#firstError !== undefined) throw new GoJsonError(this.#firstError.words);
+    if (this.#firstError !== undefined) throw new JsonError(this.#firstError.words);
   }
 
   #last<Value>(
@@ -208,37 +224,33 @@ class FieldReader {
     let last = fallback;
     for (const [at, [written, node]] of this.#fields.entries()) {
       if (written.toLowerCase() !== name.toLowerCase()) continue;
-      const refuse: RefuseNode = (refused, type) => this.#note(at, name, refused, type);
+      const refuse: RefuseNode = (refused, expected) => this.#note(at, name, refused, expected);
       last = node.kind === 'null' ? (ofNull ?? last) : (read(node, refuse) ?? last);
     }
     return last;
   }
 
-  #note(at: number, field: string, node: JsonNode, type: string): undefined {
+  #note(at: number, field: string, node: JsonNode, { fault, remedy }: Expectation): undefined {
     if (this.#firstError !== undefined && this.#firstError.at <= at) return;
-    // Go includes the number in the message where it expects a number of another kind.
-    const isOfNumbers = type === 'int' || type === 'float64';
-    const shown = node.kind === 'number' && isOfNumbers ? `number ${node.text}` : node.kind;
-    const words = `json: cannot unmarshal ${shown} into Go struct field ${this.#struct}.${field} of type ${type}`;
-    this.#firstError = { at, words };
+    this.#firstError = { at, words: `${field}: ${fault}: ${showJson(node)}. ${remedy}` };
   }
 }
 
-/** Records a value whose type is not the named one. */
-type RefuseNode = (node: JsonNode, type: string) => undefined;
+/** Records a value that is not as expected. */
+type RefuseNode = (node: JsonNode, expected: Expectation) => undefined;
 
 function readEntry(node: JsonNode, refuse: RefuseNode): WrittenRung {
   if (node.kind === 'null') return undefined;
-  if (node.kind !== 'array') return refuse(node, 'laddercontroller.paramEntry');
+  if (node.kind !== 'array') return refuse(node, EXPECTED.rung);
   // Ignore items after the two numbers.
   return node.items.slice(0, 2).map((item) => (item.kind === 'null' ? 0 : (readInteger(item, refuse) ?? 0)));
 }
 
 /** Reads a 64-bit integer, clamped to the safe integers of JavaScript; no real node count reaches that bound. */
 function readInteger(node: JsonNode, refuse: RefuseNode): number | undefined {
-  if (node.kind !== 'number' || !/^-?\d+$/.test(node.text)) return refuse(node, 'int');
-  const value = BigInt(node.text);
-  if (BigInt.asIntN(64, value) !== value) return refuse(node, 'int');
+  if (node.kind !== 'number' || !/^-?\d+$/.test(node.text)) return refuse(node, EXPECTED.integer);
+  const value = node.text.length > MAX_INTEGER_LENGTH ? undefined : BigInt(node.text);
+  if (value === undefined || BigInt.asIntN(64, value) !== value) return refuse(node, EXPECTED.range);
   if (value > MAX_EXACT) return Number.MAX_SAFE_INTEGER;
   return value < -MAX_EXACT ? Number.MIN_SAFE_INTEGER : Number(value);
 }
