@@ -38,8 +38,6 @@ export function runbookPage(alert: Alert): string {
     '',
     '## Look',
     '',
-    'The image has no shell; Node.js prints the metrics of a pod:',
-    '',
     '<!-- not run: it needs a cluster -->',
     '',
     '```sh',
@@ -68,8 +66,7 @@ function linesForServers({ shows }: Alert): readonly string[] {
     'kubectl -n kube-system logs -l k8s-app=kube-dns --all-containers --since=1h --prefix',
     '```',
     '',
-    'With `portolan serve`, the Deployment is `kube-dns` and the port 8081. The readiness page of a pod is `/ready` at port 8181, or',
-    '`/readyz` at port 8081 with `portolan serve`: it gives the reason if the pod is not ready.',
+    '[Other servers, and the readiness page](README.md#read-a-pod)',
   ];
 }
 
@@ -86,7 +83,7 @@ function linesForNodes({ shows }: Alert): readonly string[] {
   ];
 }
 
-/** The table of all alerts. */
+/** The table of all alerts, and what their pages have in common. */
 export function runbookIndex(): string {
   const rows = ALERTS.map(
     ({ name, severity, meaning }) => `| [${name}](${name}.md) | ${severity} | ${meaning} |`,
@@ -99,6 +96,12 @@ export function runbookIndex(): string {
     '| alert | severity | meaning |',
     '|---|---|---|',
     ...rows,
+    '',
+    '## Read a pod',
+    '',
+    'The image has no shell; Node.js prints the metrics of a pod. The commands of the pages ask the Deployment `coredns` at port 9153. With',
+    '`portolan serve`, the Deployment is `kube-dns` and the port 8081. The readiness page, `/ready` at port 8181 or `/readyz` at port 8081 with',
+    '`portolan serve`, says why a pod is not ready.',
     '',
   ].join('\n');
 }
