@@ -19,9 +19,17 @@ export interface ClientPod {
   readonly search: readonly string[];
   /** Undefined: the default. */
   readonly ndots: number | undefined;
-  /** Whether it has no domains of the cluster: the policy None. */
-  readonly isolated: boolean;
+  readonly asks: AskedServers;
 }
+
+/**
+ * The servers that a pod asks. `cluster`: those of the cluster. `node`: those of its node, for a reason in words. `own`: those of its
+ * `dnsConfig`, and no domains of the cluster.
+ */
+export type AskedServers =
+  | { readonly kind: 'cluster' }
+  | { readonly kind: 'node'; readonly because: string; readonly remedy: string }
+  | { readonly kind: 'own'; readonly nameservers: readonly string[] };
 
 /** By namespace and name, or by address. */
 export function findPod(
@@ -51,6 +59,21 @@ function readPod(object: JsonRecord, address: string | undefined): ClientPod {
     address,
     search: asTexts(config?.['searches']),
     ndots: Number.isInteger(ndots) ? ndots : undefined,
-    isolated: spec?.['dnsPolicy'] === 'None',
+    asks: findAskedServers(spec, asTexts(config?.['nameservers'])),
   };
+}
+
+/** By the rules of kubelet: a pod on the network of its node has the policy Default, unless it is ClusterFirstWithHostNet. */
+function findAskedServers(spec: JsonRecord | undefined, nameservers: readonly string[]): AskedServers {
+  const policy = asText(spec?.['dnsPolicy']) ?? 'ClusterFirst';
+  if (policy === 'None') return { kind: 'own', nameservers };
+  if (policy === 'Default')
+    return { kind: 'node', because: 'its dnsPolicy is Default', remedy: 'Set dnsPolicy: ClusterFirst.' };
+  if (policy === 'ClusterFirst' && spec?.['hostNetwork'] === true)
+    return {
+      kind: 'node',
+      because: 'it uses the network of its node, with dnsPolicy ClusterFirst',
+      remedy: 'Set dnsPolicy: ClusterFirstWithHostNet.',
+    };
+  return { kind: 'cluster' };
 }

@@ -26,6 +26,7 @@ import {
   compareLibraries,
   conclude,
   listWalkRemedies,
+  type Walk,
 } from '@portolan/server/reasons/conclude.ts';
 import { describeReason } from '@portolan/server/reasons/describe-reason.ts';
 import {
@@ -33,6 +34,7 @@ import {
   type ExplainedClient,
   type ExplainedUpstream,
   type Explanation,
+  type Verdict,
 } from '@portolan/server/reasons/explanation.ts';
 import type { Reason } from '@portolan/server/reasons/reason.ts';
 import {
@@ -41,7 +43,7 @@ import {
   RESOLVER_LIBRARIES,
   type StepOutcome,
 } from '@portolan/server/reasons/search-walk.ts';
-import { findPod } from './client-pod.ts';
+import { type AskedServers, type ClientPod, findPod } from './client-pod.ts';
 import { joinEvidence, RawEvidence } from './raw-evidence.ts';
 import { RecordEvidence } from './record-evidence.ts';
 import type { ExplainOrder } from './settings/control-order.ts';
@@ -95,7 +97,8 @@ export class Explainer {
   async explain(order: ExplainOrder, objects: readonly unknown[] = []): Promise<Explanation> {
     const address = isIP(order.name) === 0 ? undefined : order.name;
     const name = address === undefined ? order.name : reverseName(address);
-    const client = this.#explainClient(order, objects);
+    const pod = findPod(order, objects);
+    const client = this.#explainClient(order, pod);
     const settings = address === undefined ? client : { search: [], ndots: 0 };
     const types = address === undefined ? order.types : ['PTR'];
     const further = objects.length === 0 ? undefined : new RawEvidence(objects);
@@ -104,19 +107,21 @@ export class Explainer {
     for (const candidate of [...names].slice(0, MAX_CANDIDATES))
       for (const type of types)
         answers.push(await this.#answer(candidate, type, client, { asks: order.asks, further }));
-    const walk = conclude(name, settings, answers, order.resolver);
+    const concluded = conclude(name, settings, answers, order.resolver);
+    const walk = { ...concluded, verdict: this.#noteUnready(concluded) };
+    const elsewhere = pod?.asks.kind === 'node' && order.search === undefined ? pod.asks : undefined;
     return {
       apiVersion: EXPLANATION_VERSION,
       kind: 'Explanation',
       at: new Date(this.#server.clock.now()).toISOString(),
       question: { name: order.name, types, resolver: order.resolver },
       client,
-      verdict: walk.verdict,
+      verdict: elsewhere === undefined ? walk.verdict : judgeElsewhere(elsewhere),
       steps: walk.steps,
       otherResolvers: compareLibraries(name, settings, answers, order.resolver),
       upstreams: this.#listUpstreams(walk.steps.filter(({ isReached }) => isReached)),
-      remedies: listWalkRemedies(name, walk),
-      notChecked: notChecked(answers, further),
+      remedies: elsewhere === undefined ? listWalkRemedies(name, walk) : [{ sentence: elsewhere.remedy }],
+      notChecked: [...notChecked(answers, further), ...notCheckedOfPod(pod)],
     };
   }
 
@@ -138,6 +143,23 @@ export class Explainer {
     return this.#answer(parseName(name), type, client, { asks: false, seen, look });
   }
 
+  /** Adds to the verdict that nothing is ready behind the cluster IP that a name leads to. */
+  #noteUnready({ steps, verdict }: Walk): Verdict {
+    const last = steps.findLast(({ isReached, outcome }) => isReached && outcome === 'answer');
+    if (last?.source !== 'cluster' || verdict.reason !== undefined) return verdict;
+    const key = toKey(parseName(last.name));
+    const found = this.#findCluster(key);
+    const [domain] = found?.cluster.names.apexes ?? [];
+    if (found === undefined || domain === undefined) return verdict;
+    if (!found.cluster.neededKinds.includes('Endpoints')) return verdict;
+    const [service, namespace, kind, ...rest] = labelsBelow(key, domain);
+    if (service === undefined || namespace === undefined || kind !== 'svc' || rest.length > 0) return verdict;
+    const behind = this.#getOrCreateEvidence(found.cluster).findService(namespace, service);
+    if (behind?.address.kind !== 'clusterIPs' || behind.endpoints.ready.length > 0) return verdict;
+    const sentence = `${verdict.sentence}, but no endpoint of service ${namespace}/${service} is ready behind it`;
+    return { ...verdict, sentence };
+  }
+
   /** What the server keeps of its first cluster. */
   get evidence(): ClusterEvidence | undefined {
     const [first] = this.#clusters();
@@ -153,12 +175,11 @@ export class Explainer {
     return zones.find((zone) => zone !== '.' && !zone.endsWith('.arpa.')) ?? DEFAULT_DOMAIN;
   }
 
-  #explainClient(order: ExplainOrder, objects: readonly unknown[]): ExplainedClient {
-    const pod = findPod(order, objects);
+  #explainClient(order: ExplainOrder, pod: ClientPod | undefined): ExplainedClient {
     const namespace = order.namespace ?? pod?.namespace ?? DEFAULT_NAMESPACE;
     const isKnown = order.namespace !== undefined || pod !== undefined;
     const ofCluster = makeClusterFirstSearchList(namespace, this.domain);
-    const ofPod = pod?.isolated === true ? pod.search : [...ofCluster, ...(pod?.search ?? [])];
+    const ofPod = pod?.asks.kind === 'own' ? pod.search : [...ofCluster, ...(pod?.search ?? [])];
     return {
       address: order.from ?? pod?.address,
       namespace,
@@ -434,6 +455,18 @@ function toForwardingReason(problem: string | undefined): Reason {
   return problem?.includes(':') === true
     ? { kind: 'forwarding-loop', servers: problem.split(', ') }
     : { kind: 'not-forwarded', detail: problem ?? 'no server is configured for it' };
+}
+
+/** The servers of the node are not known here. */
+function judgeElsewhere({ because }: Extract<AskedServers, { kind: 'node' }>): Verdict {
+  const sentence = `not asked of this server: the pod asks the servers of its node, since ${because}. Asked here, the walk would be this`;
+  return { outcome: 'unknown', sentence, addresses: [] };
+}
+
+function notCheckedOfPod(pod: ClientPod | undefined): readonly string[] {
+  if (pod?.asks.kind !== 'own') return [];
+  const servers = pod.asks.nameservers.join(', ');
+  return [`servers of the pod: it asks ${servers || 'none'} (dnsConfig), whether or not that is this server`];
 }
 
 function notChecked(answers: readonly AnsweredStep[], further: RawEvidence | undefined): readonly string[] {

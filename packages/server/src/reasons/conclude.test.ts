@@ -151,6 +151,59 @@ describe('the verdict', () => {
     });
   });
 
+  it('is what the cluster says of a service, also where an upstream server would have to be asked', () => {
+    const open = makeStep('cart.', {
+      outcome: 'unknown',
+      source: 'not-asked',
+      rcode: undefined,
+      servers: ['10.0.0.2:53'],
+    });
+    const walk = conclude('cart', POD, [MISSING, open], 'glibc');
+    expect(walk.verdict).toEqual({
+      outcome: 'fails',
+      sentence:
+        'does not resolve in the cluster: there is no service "cart" in namespace web. Did you mean cart.shop? Whether cart. exists outside is not known: add --ask to ask 10.0.0.2:53',
+      addresses: [],
+      reason: 'no-such-service',
+    });
+    expect(listWalkRemedies('cart', walk)[0]).toEqual({ sentence: 'Use cart.shop' });
+  });
+
+  it.each(['upstream', 'cache', 'stale'] as const)(
+    'says that an answer from %s is not that of the service which was meant',
+    (source) => {
+      const stranger = makeStep('cart.', {
+        outcome: 'answer',
+        rcode: 'NOERROR',
+        source,
+        addresses: ['203.0.113.7'],
+      });
+      const walk = conclude('cart', POD, [MISSING, stranger], 'glibc');
+      expect(walk.verdict).toMatchObject({ outcome: 'resolves', reason: 'no-such-service' });
+      expect(walk.verdict.sentence).toMatch(
+        /^resolves to 203\.0\.113\.7.*, outside of the cluster: there is no service "cart" in namespace web$/,
+      );
+      expect(listWalkRemedies('cart', walk).map(({ sentence }) => sentence)).toEqual([
+        'Use cart.shop',
+        'Create the service cart in namespace web, or correct the name.',
+      ]);
+    },
+  );
+
+  it('takes a name of one label for one of the outside, if no service is named alike', () => {
+    const missing = makeStep('intranet.web.svc.cluster.local.', {
+      reason: { kind: 'no-such-service', service: 'intranet', namespace: 'web', near: [] },
+    });
+    const answer = makeStep('intranet.', {
+      outcome: 'answer',
+      rcode: 'NOERROR',
+      source: 'upstream',
+      addresses: ['203.0.113.7'],
+    });
+    const { verdict } = conclude('intranet', POD, [missing, answer], 'glibc');
+    expect(verdict.reason).toBeUndefined();
+  });
+
   it('is that of the name as given, after a refusal in the search list of glibc', () => {
     const answers = [
       makeStep('x.a.test.', { outcome: 'refused', rcode: 'REFUSED' }),

@@ -58,23 +58,57 @@ function judge(
 ): Verdict {
   const at = steps.filter((step) => step.name === end?.candidate);
   const reached = steps.filter(({ isReached }) => isReached);
-  const wasted = reached.length - at.length;
-  if (end?.outcome === 'answer') {
-    const addresses = [...new Set(at.flatMap((step) => step.addresses))];
-    const stale = at.some(({ source }) => source === 'stale') ? ', from an expired answer' : '';
-    const extra = wasted === 0 ? '' : `, after ${wasted} other ${wasted === 1 ? 'question' : 'questions'}`;
-    const shown = addresses.length > 0 ? listed(addresses) : (at.flatMap((step) => step.records)[0] ?? '');
-    return { outcome: 'resolves', sentence: `resolves to ${shown}${stale}${extra}`, addresses };
-  }
+  if (end?.outcome === 'answer') return judgeAnswer(name, at, reached);
   if (end?.outcome === 'unknown') {
     const servers = [...new Set(at.flatMap((step) => step.servers ?? []))].join(', ');
-    const sentence = `not known: ${end.candidate} is not cached and would be asked of ${servers}. Give --ask to ask now`;
-    return { outcome: 'unknown', sentence, addresses: [] };
+    return judgeOpen(end.candidate, servers, findMeant(name, reached)?.reason);
   }
   const blamed = chooseBlamed(name, reached);
   const reason = blamed?.reason;
   const sentence = reason === undefined ? 'does not resolve' : `does not resolve: ${describeReason(reason)}`;
   return { outcome: 'fails', sentence, addresses: [], ...(reason && { reason: reason.kind }) };
+}
+
+/** Nobody has asked the last name yet. What the cluster says of the name that was meant counts first. */
+function judgeOpen(candidate: string, servers: string, reason: Reason | undefined): Verdict {
+  if (reason === undefined) {
+    const sentence = `not known: ${candidate} is not cached and would be asked of ${servers}. Add --ask to ask now`;
+    return { outcome: 'unknown', sentence, addresses: [] };
+  }
+  const outside = `Whether ${candidate} exists outside is not known: add --ask to ask ${servers}`;
+  const sentence = `does not resolve in the cluster: ${describeReason(reason)}.${askForNear(reason)} ${outside}`;
+  return { outcome: 'fails', sentence, addresses: [], reason: reason.kind };
+}
+
+/** ` Did you mean cart.shop?` */
+function askForNear(reason: Reason): string {
+  const [near] = 'near' in reason ? reason.near : [];
+  return near === undefined ? '' : ` Did you mean ${near.service}.${near.namespace}?`;
+}
+
+function judgeAnswer(name: string, at: readonly ExplainedStep[], reached: readonly ExplainedStep[]): Verdict {
+  const addresses = [...new Set(at.flatMap((step) => step.addresses))];
+  const shown = addresses.length > 0 ? listed(addresses) : (at.flatMap((step) => step.records)[0] ?? '');
+  const stale = at.some(({ source }) => source === 'stale') ? ', from an expired answer' : '';
+  const reason = at.some(({ source }) => OUTSIDE.has(source)) ? findShadowed(name, reached) : undefined;
+  if (reason !== undefined) {
+    const sentence = `resolves to ${shown}${stale}, outside of the cluster: ${describeReason(reason)}`;
+    return { outcome: 'resolves', sentence, addresses, reason: reason.kind };
+  }
+  const wasted = reached.length - at.length;
+  const extra = wasted === 0 ? '' : `, after ${wasted} other ${wasted === 1 ? 'question' : 'questions'}`;
+  return { outcome: 'resolves', sentence: `resolves to ${shown}${stale}${extra}`, addresses };
+}
+
+/** Where answers of others come from: a wildcard of a stranger may answer a name that means a service. */
+const OUTSIDE: ReadonlySet<ExplainedStep['source']> = new Set(['upstream', 'cache', 'stale']);
+
+/** The reason that a name of the cluster has no answer, if the name is that of a service or in a namespace that exists. */
+function findShadowed(name: string, reached: readonly ExplainedStep[]): Reason | undefined {
+  const reason = findMeant(name, reached)?.reason;
+  const isOneLabel = !name.replace(/\.$/, '').includes('.');
+  const isGuess = reason?.kind === 'no-such-service' && isOneLabel && reason.near.length === 0;
+  return isGuess ? undefined : reason;
 }
 
 function listed(addresses: readonly string[]): string {
@@ -106,20 +140,30 @@ export function chooseBlamed<Step extends Pick<ExplainedStep, 'reason' | 'name'>
   steps: readonly Step[],
 ): Step | undefined {
   const explained = steps.filter(({ reason }) => reason !== undefined);
-  const find = (isBlamed: (reason: Reason, step: Step) => boolean) =>
-    explained.find((step) => step.reason !== undefined && isBlamed(step.reason, step));
+  return (
+    explained.find(({ reason }) => reason?.kind === 'zone-not-known') ??
+    findMeant(name, steps) ??
+    explained.find(({ reason }) => reason?.kind === 'not-a-name-form' && reason.meant !== undefined) ??
+    explained.find((step) => step.name.replace(/\.$/, '') === name.replace(/\.$/, '')) ??
+    explained.at(-1)
+  );
+}
+
+/** The step of the service that was meant, if the cluster says why it has no answer; undefined: none was, as far as it knows. */
+function findMeant<Step extends Pick<ExplainedStep, 'reason' | 'name'>>(
+  name: string,
+  steps: readonly Step[],
+): Step | undefined {
+  const find = (isBlamed: (reason: Reason) => boolean) =>
+    steps.find(({ reason }) => reason !== undefined && isBlamed(reason));
   const [first = '', second] = name.replace(/\.$/, '').split('.');
   return (
     find(({ kind }) => ABOUT_SERVICE.has(kind)) ??
-    find(({ kind }) => kind === 'zone-not-known') ??
     find((reason) => reason.kind === 'no-such-service' && isMeant(reason, first, second)) ??
     find(
       (reason) =>
         reason.kind === 'no-such-namespace' && reason.namespace === second && reason.near.length > 0,
-    ) ??
-    find((reason) => reason.kind === 'not-a-name-form' && reason.meant !== undefined) ??
-    find((_, step) => step.name.replace(/\.$/, '') === name.replace(/\.$/, '')) ??
-    explained.at(-1)
+    )
   );
 }
 
@@ -149,7 +193,8 @@ export function compareLibraries(
 /** The remedies of a walk: those of the blamed reason, and how to have fewer questions. */
 export function listWalkRemedies(name: string, { steps, verdict }: Walk): readonly Remedy[] {
   const reached = steps.filter(({ isReached }) => isReached);
-  if (verdict.outcome === 'fails') {
+  // To write the name with its final dot would make the answer of a stranger permanent.
+  if (verdict.reason !== undefined) {
     const reason = chooseBlamed(name, reached)?.reason;
     return reason === undefined ? [] : listRemedies(reason);
   }

@@ -44,6 +44,7 @@ export interface Verdict {
   readonly outcome: 'resolves' | 'fails' | 'unknown';
   readonly sentence: string;
   readonly addresses: readonly string[];
+  /** With `resolves`: why the answer may not be what the client means. */
   readonly reason?: Reason['kind'];
 }
 

@@ -13,7 +13,8 @@ export const PLAIN: Paint = (_, text) => text;
 export function renderExplanation(given: Explanation, paint: Paint = PLAIN): string {
   const explanation = withoutControls(given);
   const { verdict, steps, otherResolvers, upstreams, remedies, notChecked, question } = explanation;
-  const head = paint(verdict.outcome === 'resolves' ? 'good' : 'bad', verdict.sentence);
+  const isGood = verdict.outcome === 'resolves' && verdict.reason === undefined;
+  const head = paint(isGood ? 'good' : 'bad', verdict.sentence);
   const shown = shownSteps(steps);
   const near = [
     ...new Set(steps.flatMap((step) => step.near ?? []).map((each) => `${each.service}.${each.namespace}`)),
@@ -25,7 +26,7 @@ export function renderExplanation(given: Explanation, paint: Paint = PLAIN): str
     ...renderSteps(shown, paint).map((line) => ['', line] as const),
     ...otherResolvers.map(({ resolver, sentence }) => [resolver, sentence] as const),
     ...upstreams.map((upstream) => ['upstream', describeUpstream(upstream)] as const),
-    ...(near.length > 0 && verdict.outcome === 'fails'
+    ...(near.length > 0 && verdict.reason !== undefined
       ? [['near', near.slice(0, 5).join('  ')] as const]
       : []),
     ...remedies.flatMap(({ sentence, command }) => [
