@@ -1,6 +1,7 @@
 /**
  * Reasons in words, and what to do about them.
  */
+import { isIP } from 'node:net';
 import type { Near, Reason } from './reason.ts';
 
 export interface Remedy {
@@ -156,7 +157,7 @@ const REMEDIES: Remedies = {
   'upstream-unreachable': ({ servers }) => [
     {
       sentence: 'Query the servers from the node, and check the firewall on the way.',
-      command: `dig @${parseHost(servers[0])} . NS`,
+      command: writeDig(servers[0]),
     },
   ],
   'forwarding-loop': () => [
@@ -196,12 +197,23 @@ function nearRemedies(near: readonly Near[]): readonly Remedy[] {
   return near.slice(0, 1).map(({ service, namespace }) => ({ sentence: `Use ${service}.${namespace}` }));
 }
 
-/** `10.0.0.2` of `tls://10.0.0.2:853`. */
-export function parseHost(server = ''): string {
-  return server
-    .replace(/^\w+:\/\//, '')
-    .replace(/:\d+.*$/, '')
-    .replace(/^\[|\]$/g, '');
+/** `10.0.0.2:53`, `[2001:db8::1]:53`; a path or a name for TLS may follow. */
+const SOCKET = /^(?:\[(.+?)\]|([^:/#]*))(?::(\d+))?(?:[#/].*)?$/;
+
+/** The command that asks a server as we do: `dig @10.0.0.2 -p 5353 . NS` for `10.0.0.2:5353`. */
+export function writeDig(server = ''): string {
+  const [, scheme, rest = ''] = /^(?:(\w+):\/\/)?(.*)$/.exec(server) ?? [];
+  const [, bracketed, plain, port] = isIP(rest) === 6 ? [] : (SOCKET.exec(rest) ?? []);
+  const host = bracketed ?? plain ?? rest;
+  const usual = scheme === 'tls' ? '853' : '53';
+  const words = [
+    'dig',
+    `@${host}`,
+    ...(port === undefined || port === usual ? [] : ['-p', port]),
+    ...(scheme === 'tls' ? ['+tls'] : scheme === 'tcp' ? ['+tcp'] : scheme === 'https' ? ['+https'] : []),
+    '. NS',
+  ];
+  return words.join(' ');
 }
 
 function formatService({

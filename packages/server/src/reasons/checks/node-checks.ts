@@ -1,6 +1,7 @@
 /**
  * Checks of a node, for `portolan doctor --on-node`: where packets of queries are lost although all servers are well.
  */
+import { writeDig } from '../describe-reason.ts';
 import type { Check, Finding } from '../finding.ts';
 import type { Growth, NodeEvidence, NodeResolvConf } from '../node-evidence.ts';
 import type { FindingKind } from '../reason-texts.ts';
@@ -260,7 +261,7 @@ const nodeNameserverSilent = ofNode('node-nameserver-silent', 'nameservers', (se
     severity: silent.length === servers.length ? 'problem' : 'risk',
     sentence: `name server ${server} of the node does not answer`,
     remedies: [
-      { sentence: 'Query it from the node.', command: `dig @${server} . NS` },
+      { sentence: 'Query it from the node.', command: writeDig(server) },
       { sentence: 'Check the firewall of the node, or take the server out of the list.' },
     ],
   }));

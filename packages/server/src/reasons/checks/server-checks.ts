@@ -3,7 +3,7 @@
  */
 import { isIP } from 'node:net';
 import { formatElapsed } from '@portolan/kernel/base/duration.ts';
-import { describeReason, listRemedies, parseHost } from '../describe-reason.ts';
+import { describeReason, listRemedies, writeDig } from '../describe-reason.ts';
 import type { Check, Finding, ServerEvidence, UpstreamEvidence } from '../finding.ts';
 import type { Reason } from '../reason.ts';
 
@@ -52,7 +52,7 @@ const upstreamSlow = ofServer('upstream-slow', ({ upstreams }) =>
             subject: server,
             sentence: `upstream server ${server} needs ${formatElapsed(roundTrip)} for a reply`,
             remedies: [
-              { sentence: 'Query the server from the node.', command: `dig @${parseHost(server)} . NS` },
+              { sentence: 'Query the server from the node.', command: writeDig(server) },
               { sentence: 'If it is as slow there, use another one.' },
             ],
           },
