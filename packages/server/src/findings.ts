@@ -1,9 +1,11 @@
 /**
  * What a server finds about itself: for its metrics, its readiness, its log and `doctor`.
  */
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
+import type { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
 import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
 import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
 import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
@@ -90,6 +92,9 @@ export class ServerFindings {
           lastReply: lastReplyAge,
           roundTrip,
         })),
+      forwardedDomains: forwardersIn(inspections).flatMap((forwarder) =>
+        forwarder.domains.map((domain) => ({ domain, servers: listServers(forwarder, domain) })),
+      ),
       loopingZones: inspections.flatMap(({ loopingZone = [] }) => loopingZone),
       externalNames: clusters.flatMap(({ externalNames }) => externalNames),
       fqdnEndpoints: clusters.flatMap(({ fqdnEndpoints }) => fqdnEndpoints),
@@ -123,4 +128,10 @@ export class ServerFindings {
       this.#log.warn('finding', { finding: kind, subject, reason: sentence });
     }
   }
+}
+
+/** The servers that names of a domain are asked of. */
+function listServers(forwarder: Forwarder, domain: NameKey): readonly string[] {
+  const found = forwarder.serversFor(domain);
+  return found.kind === 'servers' ? found.upstreams.map(({ upstream }) => upstream) : [];
 }

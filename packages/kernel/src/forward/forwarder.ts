@@ -190,6 +190,12 @@ export class Forwarder {
     return listServers(this.#given).filter((server) => this.#off.has(server));
   }
 
+  /** The domains that its rules name; `.`: all names. */
+  get domains(): readonly NameKey[] {
+    const names = this.#plan.rules.flatMap((rule) => rule.names);
+    return [...new Set(names.flatMap((match) => (match.kind === 'domain' ? match.name : [])))];
+  }
+
   /** The servers that a name would be asked of, in the order of its rule, or the reason why there are none. Asks nothing. */
   serversFor(
     name: NameKey,

@@ -200,8 +200,12 @@ function nearRemedies(near: readonly Near[]): readonly Remedy[] {
 /** `10.0.0.2:53`, `[2001:db8::1]:53`; a path or a name for TLS may follow. */
 const SOCKET = /^(?:\[(.+?)\]|([^:/#]*))(?::(\d+))?(?:[#/].*)?$/;
 
-/** The command that asks a server as we do: `dig @10.0.0.2 -p 5353 . NS` for `10.0.0.2:5353`. */
-export function writeDig(server = ''): string {
+/**
+ * The command that asks a server as we do: `dig @10.0.0.2 -p 5353 . NS` for `10.0.0.2:5353`.
+ *
+ * @param question that it should answer
+ */
+export function writeDig(server = '', question = '. NS'): string {
   const [, scheme, rest = ''] = /^(?:(\w+):\/\/)?(.*)$/.exec(server) ?? [];
   const [, bracketed, plain, port] = isIP(rest) === 6 ? [] : (SOCKET.exec(rest) ?? []);
   const host = bracketed ?? plain ?? rest;
@@ -211,7 +215,7 @@ export function writeDig(server = ''): string {
     `@${host}`,
     ...(port === undefined || port === usual ? [] : ['-p', port]),
     ...(scheme === 'tls' ? ['+tls'] : scheme === 'tcp' ? ['+tcp'] : scheme === 'https' ? ['+https'] : []),
-    '. NS',
+    question,
   ];
   return words.join(' ');
 }

@@ -41,6 +41,7 @@ export interface ServerEvidence {
   /** Of a node's cache whose packet filter rules are to be set, and are not. */
   readonly missingRules: { readonly reason: string; readonly age: number } | undefined;
   readonly upstreams: readonly UpstreamEvidence[];
+  readonly forwardedDomains: readonly ForwardedDomainEvidence[];
   /** Zones whose names the plugin `loop` does not forward, because they come back. */
   readonly loopingZones: readonly string[];
   readonly externalNames: readonly {
@@ -69,6 +70,13 @@ export interface UpstreamEvidence {
   readonly lastReply: number | undefined;
   /** The smoothed time that it needs for a reply. */
   readonly roundTrip: number | undefined;
+}
+
+/** A domain that a rule names, with the servers that its names are asked of. */
+export interface ForwardedDomainEvidence {
+  /** `.`: all names that no other rule names. */
+  readonly domain: string;
+  readonly servers: readonly string[];
 }
 
 export interface PodEvidence {

@@ -18,6 +18,7 @@ const SERVER: ServerEvidence = {
   rejected: [],
   missingRules: undefined,
   upstreams: [UPSTREAM],
+  forwardedDomains: [{ domain: '.', servers: ['10.0.0.2:53'] }],
   loopingZones: [],
   domains: ['cluster.local.'],
   foreignDomains: new Map([['cluster.lokal.', 4]]),
@@ -70,7 +71,32 @@ const SICK: readonly (readonly [string, Partial<CheckEvidence>, string])[] = [
         upstreams: [{ ...UPSTREAM, state: 'down', since: 60_000, lastReply: 61_000 }],
       },
     },
-    'problem 10.0.0.2:53: upstream server 10.0.0.2:53 is down for 1m0s; its last reply came 1m1s ago',
+    'problem 10.0.0.2:53: upstream server 10.0.0.2:53 is down for 1m0s; its last reply came 1m1s ago; all names outside of the cluster fail',
+  ],
+  [
+    'upstream-unreachable',
+    {
+      server: {
+        ...SERVER,
+        upstreams: [UPSTREAM, { ...UPSTREAM, server: '10.0.0.9:5353', state: 'silent', since: 60_000 }],
+        forwardedDomains: [
+          ...SERVER.forwardedDomains,
+          { domain: 'corp.example.', servers: ['10.0.0.9:5353'] },
+        ],
+      },
+    },
+    'problem 10.0.0.9:5353: upstream server 10.0.0.9:5353 is silent for 1m0s; its last reply came 10ms ago; all names of corp.example fail',
+  ],
+  [
+    'upstream-unreachable',
+    {
+      server: {
+        ...SERVER,
+        upstreams: [UPSTREAM, { ...UPSTREAM, server: '10.0.0.3:53', state: 'down', since: 60_000 }],
+        forwardedDomains: [{ domain: '.', servers: ['10.0.0.2:53', '10.0.0.3:53'] }],
+      },
+    },
+    'risk 10.0.0.3:53: upstream server 10.0.0.3:53 is down for 1m0s; its last reply came 10ms ago',
   ],
   [
     'upstream-slow',

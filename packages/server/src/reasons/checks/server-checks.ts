@@ -3,7 +3,7 @@
  */
 import { isIP } from 'node:net';
 import { formatElapsed } from '@portolan/kernel/base/duration.ts';
-import { describeReason, listRemedies, writeDig } from '../describe-reason.ts';
+import { describeReason, listRemedies, type Remedy, writeDig } from '../describe-reason.ts';
 import type { Check, Finding, ServerEvidence, UpstreamEvidence } from '../finding.ts';
 import type { Reason } from '../reason.ts';
 
@@ -17,22 +17,41 @@ function ofServer(kind: Check['kind'], find: (server: ServerEvidence) => readonl
   return { kind, needs: ['server'], find: ({ server }) => (server === undefined ? [] : find(server)) };
 }
 
-const upstreamUnreachable = ofServer('upstream-unreachable', ({ upstreams }) => {
+const upstreamUnreachable = ofServer('upstream-unreachable', ({ upstreams, forwardedDomains }) => {
   const asked = upstreams.filter(({ state }) => state !== 'off');
   const silent = asked.filter(({ state }) => SILENT.includes(state));
-  const severity = silent.length === asked.length ? 'problem' : 'risk';
-  return silent.map((upstream) => {
+  const names = new Set(silent.map(({ server }) => server));
+  const dead = forwardedDomains.filter(
+    ({ servers }) => servers.length > 0 && servers.every((server) => names.has(server)),
+  );
+  return silent.map((upstream): Finding => {
     const { server } = upstream;
-    const remedies = listRemedies({ kind: 'upstream-unreachable', servers: [server] });
+    const failing = dead.filter(({ servers }) => servers.includes(server)).map(({ domain }) => domain);
+    const isProblem = failing.length > 0 || silent.length === asked.length;
     return {
       kind: 'upstream-unreachable',
-      severity,
+      severity: isProblem ? 'problem' : 'risk',
       subject: server,
-      sentence: describeSilence(upstream),
-      remedies,
+      sentence: `${describeSilence(upstream)}${describeFailing(failing)}`,
+      remedies: listSilenceRemedies(server, failing),
     };
   });
 });
+
+/** `; all names of down.example fail`, where none of its servers answers. */
+function describeFailing(domains: readonly string[]): string {
+  if (domains.length === 0) return '';
+  if (domains.includes('.')) return '; all names outside of the cluster fail';
+  return `; all names of ${domains.map((domain) => domain.replace(/\.$/, '')).join(', ')} fail`;
+}
+
+/** A server of a domain may not answer for the root. */
+function listSilenceRemedies(server: string, domains: readonly string[]): readonly Remedy[] {
+  const [domain = '.'] = domains;
+  const remedies = listRemedies({ kind: 'upstream-unreachable', servers: [server] });
+  if (domain === '.') return remedies;
+  return remedies.map((remedy) => ({ ...remedy, command: writeDig(server, `${domain} SOA`) }));
+}
 
 function describeSilence({ server, state, since, lastReply }: UpstreamEvidence): string {
   const duration = since === undefined ? '' : ` for ${formatElapsed(since)}`;
