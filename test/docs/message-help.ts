@@ -253,6 +253,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'Unable to lookup IP address of Upstream service …, env $… `…`':
     "The Service of the cluster's DNS is unknown to the node's cache. Create it before the DaemonSet.",
   'upstream server down': 'The server does not answer. Query it from the node; check firewall and address.',
+  'version 2 of the API of etcd is deprecated: use -etcd3':
+    'etcd 3.6 does not have this version. Write the keys by version 3, and set `-etcd3`.',
   'warning: interface … does not currently exist':
     '`--interface` names one that does not exist yet. It is used once it does.',
   'warning: no upstream servers configured': 'Names outside are refused. Give `--server` or a resolv file.',

@@ -3,7 +3,7 @@
  */
 import type { EtcdError } from '@portolan/etcd/source/client/etcd-error.ts';
 import type { EtcdSettings } from '@portolan/etcd/source/client/settings.ts';
-import { EtcdV2Client } from '@portolan/etcd/source/client/v2-client.ts';
+import { EtcdV2Client } from '@portolan/etcd/v2/client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { describeWithTool } from '../support/tools.ts';

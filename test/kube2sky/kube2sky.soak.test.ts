@@ -1,7 +1,7 @@
 /**
  * `portolan kube2sky` with the API server double and a real etcd, by versions 3 and 2 of its API.
  */
-import { EtcdV2Client } from '@portolan/etcd/source/client/v2-client.ts';
+import { EtcdV2Client } from '@portolan/etcd/v2/client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
@@ -134,6 +134,8 @@ describe('beside etcd', () => {
         const double = await startDouble();
         const first = run(double, etcd, version);
         await first.heard('records written');
+        const deprecations = first.log.filter(({ message }) => message.includes('deprecated'));
+        expect(deprecations).toHaveLength(version === 2 ? 1 : 0);
         const second = run(double, etcd, version);
         await second.heard('listed');
         first.signal('SIGTERM');

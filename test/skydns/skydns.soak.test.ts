@@ -5,7 +5,7 @@ import { createSocket } from 'node:dgram';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { CLASS } from '@portolan/dns/types.ts';
 import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
-import { EtcdV2Client } from '@portolan/etcd/source/client/v2-client.ts';
+import { EtcdV2Client } from '@portolan/etcd/v2/client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
@@ -76,6 +76,9 @@ async function startUpstream(address: string): Promise<number> {
   return socket.address().port;
 }
 
+const countDeprecations = ({ log }: Program): number =>
+  log.filter(({ message }) => message === 'version 2 of the API of etcd is deprecated: use -etcd3').length;
+
 describeWithTool('etcd', 'portolan skydns', () => {
   it('answers by further plugins before its zones', async () => {
     const etcd = await startEtcd();
@@ -94,6 +97,7 @@ describeWithTool('etcd', 'portolan skydns', () => {
     await put('/skydns/test/skydns/a/1', '{"host":"10.0.0.1","port":80}');
     const { program, server } = await startSkyDns(etcd, '-etcd3');
     await program.heard('ready for queries');
+    expect(countDeprecations(program)).toBe(0);
     expect(await askShort(server, 'a.skydns.test.', 'A')).toBe('10.0.0.1');
     expect(await askShort(server, 'a.skydns.test.', 'SRV')).toBe('80 1.a.skydns.test.');
     expect(await askShort(server, 'b.skydns.test.', 'A')).toBe('NXDOMAIN');
@@ -114,6 +118,7 @@ describeWithTool('etcd', 'portolan skydns', () => {
     await client.set('/skydns/test/skydns/a', '{"host":"10.0.0.1"}', { ttl: 900 });
     const { program, server } = await startSkyDns(etcd);
     await program.heard('ready for queries');
+    expect(countDeprecations(program)).toBe(1);
     const { answers } = await ask(server, 'a.skydns.test.', 'A');
     expect(answers[0]?.ttl).toBeLessThanOrEqual(900);
     expect(answers[0]?.ttl).toBeGreaterThan(600);

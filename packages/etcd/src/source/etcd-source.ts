@@ -16,12 +16,13 @@ import {
   type SnapshotSettings,
   type SnapshotStats,
 } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
+import { loadV2 } from '../v2/load.ts';
+import type { UnlistedLookup, UnlistedNames } from '../v2/unlisted-names.ts';
 import { ChangedNames } from './changed-names.ts';
 import type { EtcdSettings } from './client/settings.ts';
 import { EtcdPublication, type EtcdZone } from './etcd-publication.ts';
 import { type FeedStats, KeyFeed } from './follow/key-feed.ts';
-import type { KeySink } from './follow/key-reader.ts';
-import { V2Reader } from './follow/v2-reader.ts';
+import type { KeyReader, KeySink } from './follow/key-reader.ts';
 import { V3Reader } from './follow/v3-reader.ts';
 import { type KeyNode, KeyTree, NO_NODE, TOP } from './names/key-tree.ts';
 import { restoreKeys, writeKeys } from './names/last-good-keys.ts';
@@ -31,11 +32,10 @@ import { checkValue } from './names/service-record.ts';
 import { encodePath, type ServiceLookup, ServiceNames } from './names/services.ts';
 import { Evaluation, type OutsideAnswers, type ServiceAnswer } from './rules/evaluation.ts';
 import type { QuestionOfRules, ZoneRules } from './rules/rules.ts';
-import { UnlistedLookup, UnlistedNames } from './unlisted-names.ts';
 
 export interface EtcdSourceSettings {
   readonly etcd: EtcdSettings;
-  /** Version of etcd's API. */
+  /** Version of etcd's API; 2 is deprecated. */
   readonly version: 2 | 3;
   /** The first parts of all keys, without slashes around them: `skydns`. */
   readonly prefix: string;
@@ -87,9 +87,12 @@ export class EtcdSource implements KeySink {
   readonly #feed: KeyFeed;
   readonly #guard: ItemGuard;
   readonly #changes: ChangedNames;
-  readonly #unlisted: UnlistedNames | undefined;
   readonly #snapshot: SnapshotKeeper | undefined;
   readonly #listeners: { readonly path: readonly string[]; readonly changed: () => void }[] = [];
+  /** From the start on, before which there are no keys. */
+  #reader: KeyReader | undefined;
+  /** By version 2 only, from the start on. */
+  #unlisted: UnlistedNames | undefined;
   /** Per node, whether the read under way has contained its key. */
   #met: Uint8Array | undefined;
   /** Changes with each change of a key. */
@@ -101,7 +104,7 @@ export class EtcdSource implements KeySink {
   #endWait: () => void = () => {};
 
   constructor(settings: EtcdSourceSettings, dependencies: EtcdSourceDependencies) {
-    const { etcd, version, prefix, rules, zones, outcome } = settings;
+    const { prefix, rules, zones, outcome } = settings;
     const { table, clock, log } = dependencies;
     this.#settings = settings;
     this.#dependencies = dependencies;
@@ -110,7 +113,7 @@ export class EtcdSource implements KeySink {
     this.#keys = new PrefixedKeys(this.#tree, this.#prefix);
     this.#guard = new ItemGuard({ source: 'etcd', clock, log });
     this.#leases = new Leases({
-      ask: (id) => this.#feed.askLease(id),
+      ask: async (id) => (await this.#reader?.askLease(id)) ?? 0,
       onKnown: (nodes) => this.#republish(nodes),
       clock,
     });
@@ -119,12 +122,7 @@ export class EtcdSource implements KeySink {
     this.#publication = new EtcdPublication(publication);
     this.#changes = new ChangedNames(this.#publication, clock);
     this.#snapshot = this.#makeSnapshot();
-    if (version === 2) {
-      const unlisted = { etcd, prefix: whole, rules, names: this.#names, guard: this.#guard, clock };
-      this.#unlisted = new UnlistedNames(unlisted);
-    }
-    const reader = version === 3 ? new V3Reader(etcd, whole, clock) : new V2Reader(etcd, whole, clock);
-    this.#feed = new KeyFeed(reader, clock, log);
+    this.#feed = new KeyFeed(clock, log);
   }
 
   get publication(): PublicationId {
@@ -150,10 +148,12 @@ export class EtcdSource implements KeySink {
    * all failed.
    */
   async start(): Promise<void> {
+    const reader = await this.#openReader();
+    this.#reader = reader;
     await this.#restore();
-    if (this.#isStopped) return;
+    if (this.#isStopped) return reader.close();
     const read = this.#firstRead();
-    this.#feed.start(this, () => this.#failed());
+    this.#feed.start(reader, this, () => this.#failed());
     this.#snapshot?.start();
     await read;
   }
@@ -197,7 +197,7 @@ export class EtcdSource implements KeySink {
 
   /** The look-up of one question, where some keys are not followed and must be read; undefined: all are followed. */
   lookUpUnlisted(): UnlistedLookup | undefined {
-    return this.#unlisted && new UnlistedLookup(this.#names, this.#unlisted);
+    return this.#unlisted?.lookUp();
   }
 
   /**
@@ -285,6 +285,17 @@ export class EtcdSource implements KeySink {
     this.#changes.schedule();
   }
 
+  async #openReader(): Promise<KeyReader> {
+    const { etcd, version, rules } = this.#settings;
+    const { clock, log } = this.#dependencies;
+    const prefix = String(this.#prefix);
+    if (version === 3) return new V3Reader(etcd, prefix, clock);
+    const { UnlistedNames, V2Reader } = await loadV2(log);
+    const unlisted = { etcd, prefix, rules, names: this.#names, guard: this.#guard, clock };
+    this.#unlisted = new UnlistedNames(unlisted);
+    return new V2Reader(etcd, prefix, clock);
+  }
+
   #firstRead(): Promise<void> {
     const { clock, log } = this.#dependencies;
     return new Promise((resolve) => {
@@ -313,7 +324,7 @@ export class EtcdSource implements KeySink {
       snapshot &&
       new SnapshotKeeper({
         ...snapshot,
-        owner: async () => ({ domain: String(this.#prefix), source, cluster: this.#feed.cluster }),
+        owner: async () => ({ domain: String(this.#prefix), source, cluster: this.#reader?.cluster }),
         generation: () => this.#generation,
         state: () =>
           this.#isRead ? { kind: 'lines', lines: writeKeys(this.#tree, this.#leases, clock) } : undefined,

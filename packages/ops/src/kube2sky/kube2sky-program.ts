@@ -5,7 +5,7 @@
  *     /readiness   200 once all records were written, or another instance writes them
  */
 import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
-import { EtcdV2Client } from '@portolan/etcd/source/client/v2-client.ts';
+import { loadV2 } from '@portolan/etcd/v2/load.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { Connection } from '@portolan/kubernetes/api/connection/types.ts';
@@ -14,7 +14,6 @@ import { type HttpRoute, PLAIN_TEXT } from '@portolan/server/observe/http-route.
 import { Kube2Sky } from './kube2sky.ts';
 import { ownerKey, type RecordStore } from './record-store.ts';
 import type { Kube2SkyPlan } from './settings/kube2sky-plan.ts';
-import { V2RecordStore } from './v2-record-store.ts';
 import { V3RecordStore } from './v3-record-store.ts';
 
 export interface Kube2SkyProgramDependencies {
@@ -62,11 +61,15 @@ export class Kube2SkyProgram {
       connection.close();
       return;
     }
-    const { store, close } = openStore(this.#plan, identity, { clock, log });
+    const { store, close } = await openStore(this.#plan, identity, { clock, log });
     this.#close = () => {
       close();
       connection.close();
     };
+    if (this.#isStopped) {
+      this.#close();
+      return;
+    }
     this.#running = new Kube2Sky(this.#plan, { connection, store, clock, log });
     void this.#running.failure.then((error) => this.#fail(error));
     this.#running.start();
@@ -92,13 +95,15 @@ export class Kube2SkyProgram {
   }
 }
 
-function openStore(
+async function openStore(
   { endpoints, version, domain }: Kube2SkyPlan,
   identity: string,
   { clock, log }: Pick<Kube2SkyProgramDependencies, 'clock' | 'log'>,
-): { readonly store: RecordStore; readonly close: () => void } {
+): Promise<{ readonly store: RecordStore; readonly close: () => void }> {
   const owner = ownerKey(domain);
   if (version === 2) {
+    const { EtcdV2Client } = await loadV2(log);
+    const { V2RecordStore } = await import('./v2-record-store.ts');
     const client = new EtcdV2Client({ endpoints }, clock);
     return { store: new V2RecordStore({ client, owner, identity, clock, log }), close: () => client.close() };
   }

@@ -7,8 +7,8 @@
  * This version does not list keys that begin with an underscore, such as those of ports. So their names are kept below another
  * key: a name is added before its record is written, and removed after its record.
  */
-import type { EtcdV2Client } from '@portolan/etcd/source/client/v2-client.ts';
-import type { FolderNode } from '@portolan/etcd/source/client/v2-messages.ts';
+import type { EtcdV2Client } from '@portolan/etcd/v2/client.ts';
+import type { FolderNode } from '@portolan/etcd/v2/messages.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { ItemFault, ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
@@ -31,6 +31,7 @@ const CONCURRENCY = 16;
 /** Milliseconds after which unlisted records are read again, in case another client has changed them. */
 const REREAD = 300_000;
 
+/** @deprecated Use `V3RecordStore`. */
 export class V2RecordStore implements RecordStore {
   readonly #options: V2RecordStoreOptions;
   readonly #guard: ItemGuard;

@@ -16,7 +16,7 @@ import type { EtcdSource, EvaluatedAnswer } from '../../source/etcd-source.ts';
 import type { ServiceLookup } from '../../source/names/services.ts';
 import type { OutsideAnswer, OutsideQuestion } from '../../source/rules/evaluation.ts';
 import { isReverseZone } from '../../source/rules/rules.ts';
-import type { UnlistedLookup } from '../../source/unlisted-names.ts';
+import type { UnlistedLookup } from '../../v2/unlisted-names.ts';
 
 export interface EtcdHandlerOptions {
   readonly source: EtcdSource;

@@ -49,7 +49,7 @@ it('waits longer after each failure, and begins anew where etcd refuses the toke
     'unauthenticated',
   ]);
   const clock = new ManualClock();
-  new KeyFeed(reader, clock, silentLog).start(SINK);
+  new KeyFeed(clock, silentLog).start(reader, SINK);
   await settle();
   for (let failures = 1; failures <= 6; failures += 1) {
     expect(reader.watches).toBe(failures);

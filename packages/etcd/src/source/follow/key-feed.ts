@@ -24,9 +24,9 @@ const MAX_WAIT = 1_000;
 const MAX_REFUSED_WAIT = 10_000;
 
 export class KeyFeed {
-  readonly #reader: KeyReader;
   readonly #clock: Clock;
   readonly #outages: OutageLog;
+  #reader: KeyReader | undefined;
   #mustRead = true;
   #reads = 0;
   #failures = 0;
@@ -40,26 +40,21 @@ export class KeyFeed {
   #wake: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
 
-  constructor(reader: KeyReader, clock: Clock, log: Log) {
-    this.#reader = reader;
+  constructor(clock: Clock, log: Log) {
     this.#clock = clock;
     this.#outages = new OutageLog(log, clock, { failed: 'etcd not followed', ended: 'etcd followed again' });
   }
 
-  /** The cluster ID, once it is known. */
-  get cluster(): string | undefined {
-    return this.#reader.cluster;
-  }
-
-  /** @param onFailure called after each failed attempt */
-  start(sink: KeySink, onFailure: () => void = () => {}): void {
-    this.#running = this.#run(sink, onFailure);
+  /** @param reader closed by `stop`. @param onFailure called after each failed attempt */
+  start(reader: KeyReader, sink: KeySink, onFailure: () => void = () => {}): void {
+    this.#reader = reader;
+    this.#running = this.#run(reader, sink, onFailure);
   }
 
   /** After the promise resolves, the sink is not called any more. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#reader.close();
+    this.#reader?.close();
     this.#timer?.cancel();
     this.#wake();
     await this.#running;
@@ -72,16 +67,11 @@ export class KeyFeed {
     return { reads: this.#reads, failures: this.#failures, age };
   }
 
-  /** The remaining seconds of a lease. @throws EtcdError */
-  async askLease(id: string): Promise<number> {
-    return await this.#reader.askLease(id);
-  }
-
-  async #run(sink: KeySink, onFailure: () => void): Promise<void> {
+  async #run(reader: KeyReader, sink: KeySink, onFailure: () => void): Promise<void> {
     while (!this.#isStopped) {
       try {
-        if (this.#mustRead) await this.#read(sink);
-        await this.#reader.watch(sink, () => this.#current());
+        if (this.#mustRead) await this.#read(reader, sink);
+        await reader.watch(sink, () => this.#current(reader));
       } catch (cause) {
         const error = toEtcdError(cause);
         this.#lost();
@@ -93,17 +83,17 @@ export class KeyFeed {
     }
   }
 
-  async #read(sink: KeySink): Promise<void> {
-    await this.#reader.read(sink);
+  async #read(reader: KeyReader, sink: KeySink): Promise<void> {
+    await reader.read(sink);
     this.#reads += 1;
     this.#mustRead = false;
     this.#currentUntil = this.#clock.monotonic();
   }
 
-  #current(): void {
+  #current({ endpoint }: KeyReader): void {
     this.#isCurrent = true;
     this.#inARow = 0;
-    this.#outages.ended({ endpoint: this.#reader.endpoint });
+    this.#outages.ended({ endpoint });
   }
 
   #lost(): void {

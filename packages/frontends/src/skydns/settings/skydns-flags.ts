@@ -54,7 +54,11 @@ export const SKYDNS_FLAGS = [
     default: 'http://127.0.0.1:2379',
     help: 'members of etcd (ETCD_MACHINES)',
   },
-  { name: 'etcd3', value: 'none', help: 'use version 3 of the API of etcd instead of version 2' },
+  {
+    name: 'etcd3',
+    value: 'none',
+    help: 'use version 3 of the API of etcd; version 2, the default, is deprecated',
+  },
   {
     name: 'tls-key',
     valueName: 'file',

@@ -28,7 +28,11 @@ export const KUBE2SKY_FLAGS = [
     default: 'http://127.0.0.1:4001',
     help: 'etcd server; several with commas between them',
   },
-  { name: 'etcd3', value: 'none', help: 'use version 3 of the API of etcd instead of version 2' },
+  {
+    name: 'etcd3',
+    value: 'none',
+    help: 'use version 3 of the API of etcd; version 2, the default, is deprecated',
+  },
   {
     name: 'etcd-mutation-timeout',
     valueName: 'duration',

@@ -6,10 +6,9 @@ import { toKey } from '@portolan/dns/name.ts';
 import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
-import type { EtcdSettings } from './client/settings.ts';
-import { EtcdV2Client } from './client/v2-client.ts';
-import { type KeyNode, KeyTree } from './names/key-tree.ts';
-import { checkValue } from './names/service-record.ts';
+import type { EtcdSettings } from '../source/client/settings.ts';
+import { type KeyNode, KeyTree } from '../source/names/key-tree.ts';
+import { checkValue } from '../source/names/service-record.ts';
 import {
   encodePath,
   isWildcard,
@@ -19,7 +18,8 @@ import {
   ServiceNames,
   type ServiceRules,
   type Services,
-} from './names/services.ts';
+} from '../source/names/services.ts';
+import { EtcdV2Client } from './client.ts';
 
 export interface UnlistedNamesOptions {
   readonly etcd: EtcdSettings;
@@ -35,6 +35,7 @@ export interface UnlistedNamesOptions {
 /** Concurrent reads. */
 const MAX_QUESTIONS = 64;
 
+/** @deprecated Version 3 lists all keys. */
 export class UnlistedNames {
   readonly #options: UnlistedNamesOptions;
   readonly #client: EtcdV2Client;
@@ -57,6 +58,11 @@ export class UnlistedNames {
     const asked = this.#ask(name).finally(() => this.#inFlight.delete(name));
     this.#inFlight.set(name, asked);
     return await asked;
+  }
+
+  /** A look-up for one question. */
+  lookUp(): UnlistedLookup {
+    return new UnlistedLookup(this.#options.names, this);
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 /**
  * Parses replies of etcd's API version 2: trees of nodes, events, and errors, as JSON.
  */
-import { EtcdError } from './etcd-error.ts';
+import { EtcdError } from '../source/client/etcd-error.ts';
 
 /** A key that is not a folder. */
 export interface FolderNode {

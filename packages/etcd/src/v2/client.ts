@@ -12,10 +12,10 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import { EndpointRotation, type EtcdEndpoint } from './endpoints.ts';
-import { EtcdError, toEtcdError } from './etcd-error.ts';
-import { type EtcdSettings, readTlsFiles } from './settings.ts';
-import { type FolderNode, readErrorReply, readNodes, readWatchReply, type V2Event } from './v2-messages.ts';
+import { EndpointRotation, type EtcdEndpoint } from '../source/client/endpoints.ts';
+import { EtcdError, toEtcdError } from '../source/client/etcd-error.ts';
+import { type EtcdSettings, readTlsFiles } from '../source/client/settings.ts';
+import { type FolderNode, readErrorReply, readNodes, readWatchReply, type V2Event } from './messages.ts';
 
 /** All keys below a folder, each with its full path. */
 export interface FolderContents {
@@ -74,6 +74,7 @@ const ERROR = {
 } as const;
 const V2_IS_OFF = 'the API version 2 of etcd is off; start etcd with --enable-v2, or use version 3';
 
+/** @deprecated Use `EtcdClient`, for version 3: etcd 3.6 has no version 2. */
 export class EtcdV2Client {
   readonly #settings: EtcdSettings;
   readonly #clock: Clock;

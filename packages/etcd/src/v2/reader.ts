@@ -3,11 +3,12 @@
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { TimeSlice } from '@portolan/kernel/base/time-slice.ts';
-import type { EtcdSettings } from '../client/settings.ts';
-import { EtcdV2Client } from '../client/v2-client.ts';
-import type { FolderNode } from '../client/v2-messages.ts';
-import type { KeyReader, KeySink } from './key-reader.ts';
+import type { EtcdSettings } from '../source/client/settings.ts';
+import type { KeyReader, KeySink } from '../source/follow/key-reader.ts';
+import { EtcdV2Client } from './client.ts';
+import type { FolderNode } from './messages.ts';
 
+/** @deprecated Use `V3Reader`. */
 export class V2Reader implements KeyReader {
   readonly #client: EtcdV2Client;
   readonly #folder: string;
