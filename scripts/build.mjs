@@ -168,8 +168,10 @@ async function buildCached(name, modules) {
     // In a script of its own `import()` needs a callback, which threads do not have. All packages can be required.
     supported: { 'dynamic-import': false },
     define: { ...DEFINED, 'import.meta.url': 'moduleUrl' },
+    // Modules that are run late would each say so, and esbuild forgets some of them from build to build: all are strict by the banner.
+    tsconfigRaw: { compilerOptions: { target: 'ES2023', verbatimModuleSyntax: true, alwaysStrict: false } },
     // The first line has room for the digest.
-    banner: { js: `//${'0'.repeat(64)}\n(function(exports,require,module,moduleUrl){` },
+    banner: { js: `//${'0'.repeat(64)}\n(function(exports,require,module,moduleUrl){"use strict";` },
     footer: { js: '})' },
     plugins: [separate([...SHARED, ...SERVERS].filter((other) => modules[other] === undefined)), workspaces],
   });
