@@ -134,10 +134,16 @@ export type StartResult =
   | { readonly ok: true }
   | { readonly exit: number | string | null; readonly output: string };
 
+export interface StepWithResult extends Step {
+  readonly result: StepResult;
+  /** Seconds that the steps so far took beyond their rests. Recordings have none: they were made without a load. */
+  readonly late?: number;
+}
+
 export interface CaseResult {
   readonly name: string;
   readonly start: StartResult;
-  readonly steps?: readonly (Step & { readonly result: StepResult })[];
+  readonly steps?: readonly StepWithResult[];
 }
 
 /** A case with what was recorded of it. */

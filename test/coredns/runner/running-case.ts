@@ -13,7 +13,15 @@ import type { CaseCluster } from './case-cluster.ts';
 import { findCasePorts } from './case-ports.ts';
 import { type CasePlaces, clean, cleanValue, fill, makeCertificate } from './case-text.ts';
 import { askHttp, readFamilies } from './http-steps.ts';
-import type { CaseResult, LogStep, RecordedCase, StartResult, Step, StepResult } from './recorded-case.ts';
+import type {
+  CaseResult,
+  LogStep,
+  RecordedCase,
+  StartResult,
+  Step,
+  StepResult,
+  StepWithResult,
+} from './recorded-case.ts';
 import { ScriptedUpstream } from './scripted-upstream.ts';
 
 const ENTRY = fileURLToPath(new URL('../../../dist/portolan.js', import.meta.url));
@@ -68,9 +76,14 @@ class RunningCase {
     this.#places = { ...this.#places, ports: await findCasePorts() };
     const start = await this.#start();
     if (!('ok' in start)) return { name, start };
-    const results: (Step & { readonly result: StepResult })[] = [];
-    for (const [number, step] of steps.entries())
-      results.push({ ...step, result: await this.#carryOut(step, number) });
+    const results: StepWithResult[] = [];
+    const began = performance.now();
+    let rested = 0;
+    for (const [number, step] of steps.entries()) {
+      const result = await this.#carryOut(step, number);
+      rested += step.sleep ?? 0;
+      results.push({ ...step, result, late: (performance.now() - began) / 1000 - rested });
+    }
     return { name, start, steps: results };
   }
 
