@@ -301,7 +301,9 @@ const FAULTS: readonly Fault[] = [
 /** A server that still waits for the API server, once it knows why. */
 async function examineUnready(role: ClusterRole, options: WorldOptions): Promise<NamedCause> {
   const { server } = await start(role, { ...options, isReady: false });
-  await untilStatus(server, ({ data }) => data.kinds.every(({ words = '' }) => !TRYING.test(words)));
+  // A server that has just opened its socket follows no kind yet.
+  const isTried = ({ words = '' }: { readonly words?: string | undefined }) => !TRYING.test(words);
+  await untilStatus(server, ({ data }) => data.kinds.length > 0 && data.kinds.every(isTried));
   return await examine(server.socket, ['--watch=0s']);
 }
 
