@@ -1,6 +1,7 @@
 /**
- * Metrics of files: the query log, manifests and the snapshot.
+ * Metrics of files and settings: the query log, manifests, the snapshot, items that were passed over, the ConfigMap.
  */
+import { countRejectedItems } from '@portolan/kernel/base/item-guard.ts';
 import { one } from '@portolan/kernel/base/metrics/family.ts';
 import { type Metric, seconds } from './metric.ts';
 
@@ -60,5 +61,40 @@ export const FILE_METRICS: readonly Metric[] = [
             [{ state: 'served' }, manifests.files],
             [{ state: 'bad' }, manifests.badFiles],
           ],
+  },
+  {
+    type: 'counter',
+    name: 'portolan_rejected_items_total',
+    help: 'Keys, objects, files and lines that were passed over, by source and reason.',
+    labels: ['source', 'reason'],
+    read: () => countRejectedItems().map(({ source, reason, count }) => [{ source, reason }, count] as const),
+  },
+  {
+    type: 'counter',
+    name: 'portolan_config_errors_total',
+    help: 'Rejected changes of the ConfigMap, by the key that was invalid.',
+    labels: ['key'],
+    read: ({ config }) => Array.from(config?.errors ?? [], ([key, count]) => [{ key }, count] as const),
+  },
+  {
+    type: 'gauge',
+    name: 'portolan_config_last_good',
+    help: '1 while the last good settings are used because the ConfigMap is invalid, else 0.',
+    labels: [],
+    read: ({ config }) => one(config && Number(config.isLastGood)),
+  },
+  {
+    type: 'counter',
+    name: 'portolan_config_changes_total',
+    help: 'Applied changes of the ConfigMap, the first reading included.',
+    labels: [],
+    read: ({ config }) => one(config?.changes),
+  },
+  {
+    type: 'gauge',
+    name: 'portolan_config_timestamp_seconds',
+    help: 'Time of the last applied change, in seconds since the epoch.',
+    labels: [],
+    read: ({ config }) => one(seconds(config?.changedAt)),
   },
 ];

@@ -63,6 +63,18 @@ export const PROCESS_METRICS: readonly (Metric & { readonly read: () => Iterable
   },
 ];
 
+/** Of the server's own program. */
+export const PROGRAM_METRICS: readonly Metric[] = [
+  {
+    type: 'gauge',
+    name: 'portolan_code_caches',
+    help: 'Bundles of the program by the state of their V8 code caches. rejected: made with another version or other flags of Node.js.',
+    labels: ['state'],
+    read: ({ codeCaches = {} }) =>
+      Object.entries(codeCaches).map(([state, count]): Sample => [{ state }, count]),
+  },
+];
+
 /** Which build this is. */
 export function buildFamily(version: string): MetricFamily {
   return {
