@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `npx @portolan/plugin MODULE`: tests a plugin, prints its faults, and exits with 1 if there are any.
+ * `npx portolan-plugin MODULE`: tests a plugin, prints its faults, and exits with 1 if there are any.
  */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,5 +14,9 @@ if (path === undefined) {
 const { default: definition } = await import(pathToFileURL(resolve(path)).href);
 const faults = await testPlugin(definition ?? {});
 for (const fault of faults) process.stdout.write(`${fault}\n`);
-process.stdout.write(faults.length === 0 ? `${definition.name} conforms\n` : `${faults.length} faults\n`);
+process.stdout.write(
+  faults.length === 0
+    ? `${definition.name} conforms\n`
+    : `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}\n`,
+);
 process.exit(faults.length === 0 ? 0 : 1);

@@ -265,6 +265,12 @@ describe('the conformance kit', () => {
       'it must call dependOnClient or forbidStoring',
     ],
     [
+      'answers from a date on, and lets readers repeat what it did before',
+      "questions: ZONE, handle: (query, next) => (context.clock.now() < Date.UTC(2099, 0, 1) ? next(query) : { kind: 'refused' })",
+      'it must call dependOnClient or forbidStoring',
+    ],
+    ['answers with an unknown kind', "handle: () => ({ kind: 'refuse' })", 'does not know: refuse'],
+    [
       'publishes what its handler does not answer',
       "handle: (query, next) => next(query), publishes: (publication = context.use({ name: 'publications' }).open(new Set(['a.test.']))) }, start() { publication.replace([{ name: 'a.test.', type: 1, records: [{ name: 'a.test.', class: 1, ttl: 1, data: { kind: 'A', address: '192.0.2.1' } }], authoritative: true }]); }, rest: {",
       'Its handler has another answer to a.test. of type 1 than it publishes',

@@ -73,7 +73,7 @@ async function importModule(text: string, specifier: string): Promise<unknown> {
     throw refusal(
       text,
       `no such module: ${specifier}`,
-      `Give a path, a package in ${FOLDERS.join(' or ')}, or one that comes with Portolan.`,
+      `Give a path that begins with / or ./, a package in ${FOLDERS.join(' or ')}, or one that comes with Portolan.`,
     );
   try {
     const { default: module } = (await import(path)) as { readonly default?: unknown };

@@ -219,7 +219,7 @@ class Parser {
     if (foreign !== undefined) return foreign;
     const nearest = findNearest(name.toLowerCase(), this.#settings.directives);
     return nearest === undefined
-      ? 'There is no plugin of this name. Take the directive out.'
+      ? 'There is no plugin of this name. Take the directive out, or load its plugin with -plugin.'
       : `Did you mean ${nearest}?`;
   }
 
