@@ -193,7 +193,7 @@ describeOnNode('on a node, one command', () => {
     await untilRules();
     const { cause, text } = await examineWith(HEALTHY_FILE);
     expect(cause, text).toBeUndefined();
-    expect(text).toMatch(/^ok +9 checks: .*\nnot checked {2}node-nameserver-silent: no nameservers\n$/);
+    expect(text).toMatch(/^ok +9 checks: .*\nnot checked {2}node-nameserver-silent: needs nameservers\n$/);
   });
 
   it.each(FAULTS.map((fault) => [fault.fault, fault] as const))(

@@ -101,7 +101,7 @@ it('hands objects that the caller may read to the server', async () => {
   expect(asked).toContain('get pods --namespace web --output json');
   const { status, stdout } = run('doctor', '--watch=0s');
   expect([status, stdout]).toEqual([1, expect.stringMatching(/^PROBLEM {2}endpoints-not-ready/)]);
-  expect(stdout).toContain('not checked  network-policy: no policies');
+  expect(stdout).toContain('not checked  network-policy: needs policies');
   expect(run('status').stdout).toMatch(/^kube-dns-abc\n {2}version/);
 }, 60_000);
 

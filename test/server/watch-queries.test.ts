@@ -246,7 +246,7 @@ describe('doctor', () => {
     );
     expect([code, text]).toEqual([
       0,
-      expect.stringContaining('not checked  network-policy: no pods, no policies'),
+      expect.stringContaining('not checked  network-policy: needs pods, policies'),
     ]);
   });
 

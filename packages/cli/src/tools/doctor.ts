@@ -24,7 +24,9 @@ export const runDoctor: RunCommand = async (words, command) => {
     const { onNode = false } = flags;
     const diagnosis = await (onNode ? diagnosisOfNode(flags) : getDiagnosis(flags));
     const text =
-      output === 'json' ? `${JSON.stringify(diagnosis)}\n` : renderDiagnosis(diagnosis, choosePaint());
+      output === 'json'
+        ? `${JSON.stringify(diagnosis)}\n`
+        : renderDiagnosis(diagnosis, flags.evidence !== undefined, choosePaint());
     process.stdout.write(text);
     const hasProblem = diagnosis.findings.some(({ severity }) => severity === 'problem');
     if (hasProblem) throw new ExitError(DOCTOR_EXIT.PROBLEM);
@@ -75,7 +77,15 @@ async function diagnosisOfNode({ watch = '2s', nodeRoot, ask = false }: DoctorFl
   return diagnosis;
 }
 
-function renderDiagnosis({ findings, checked, notChecked }: Diagnosis, paint: Paint): string {
+/** Kinds of objects that `--evidence` passes; servers do not follow them, or keep only what answers need. */
+const OBJECTS: ReadonlySet<string> = new Set(['services', 'pods', 'policies']);
+
+/** @param hasObjects whether the caller passed objects */
+function renderDiagnosis(
+  { findings, checked, notChecked }: Diagnosis,
+  hasObjects: boolean,
+  paint: Paint,
+): string {
   const found = findings.flatMap(({ kind, severity, sentence, remedies }) => {
     const head = severity === 'problem' ? paint('bad', 'PROBLEM') : 'RISK   ';
     return [
@@ -89,10 +99,12 @@ function renderDiagnosis({ findings, checked, notChecked }: Diagnosis, paint: Pa
   });
   const kinds = new Set(findings.map(({ kind }) => kind));
   const well = checked.filter((kind) => !kinds.has(kind));
+  const needsObjects = !hasObjects && notChecked.some(({ needs }) => needs.some((each) => OBJECTS.has(each)));
   const lines = [
     ...found,
     `${paint('good', 'ok')}           ${well.length} checks${well.length === 0 ? '' : `: ${well.join(', ')}`}`,
-    ...notChecked.map(({ kind, needs }) => `not checked  ${kind}: no ${needs.join(', no ')}`),
+    ...notChecked.map(({ kind, needs }) => `not checked  ${kind}: needs ${needs.join(', ')}`),
+    ...(needsObjects ? ['         do  Pass these objects by --evidence.'] : []),
   ];
   return `${lines.join('\n')}\n`;
 }
