@@ -54,3 +54,14 @@ it('describes a caught value in one place', () => {
 it('matches addresses with ranges by one library, in packages/dns/src', () => {
   expect(findInProgram(/\bBlockList\b/)).toEqual([]);
 });
+
+it('names functions by verbs: no genitives such as nameOf', () => {
+  const declared =
+    /(?:\bfunction\*? |\b(?:const|let) |^\s+(?:(?:static|async|private|readonly|get) )*)#?[a-z]\w*Of\b(?:<[^>]*>)?(?:\(|\s*=)/;
+  const calls = /^\s+(?:return|await|expect|if|for)\b|\b(?:is\w+|index|lastIndex|one|any|all)Of\b|InstanceOf/;
+  const found = findLines(declared).filter((place) => {
+    const [path = '', line = ''] = place.split(':');
+    return !calls.test(readFileSync(path, 'utf8').split('\n')[Number(line) - 1] ?? '');
+  });
+  expect(found).toEqual([]);
+});

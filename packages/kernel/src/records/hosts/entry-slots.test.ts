@@ -16,8 +16,8 @@ it.each(['notes hashes', 'hashes entries again'])(
     const hashes = fc.array(fc.integer(), { maxLength: 400 });
     fc.assert(
       fc.property(hashes, fc.nat(1000), (added, expected) => {
-        const hashOf = (entry: number) => added[entry - 1] ?? 0;
-        const slots = new EntrySlots(expected, how === 'notes hashes' ? undefined : hashOf);
+        const hashKey = (entry: number) => added[entry - 1] ?? 0;
+        const slots = new EntrySlots(expected, how === 'notes hashes' ? undefined : hashKey);
         const check = () => {
           for (const [place, hash] of added.slice(0, slots.count).entries())
             expect(find(slots, hash)).toContain(place + 1);
