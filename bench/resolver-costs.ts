@@ -22,7 +22,7 @@ export interface ResolverLoad {
   readonly goals: ResolverGoals;
   /** Starts the servers to compare, ours first. Default: `serve`, dnsmasq and Unbound. */
   readonly start?: StartContestants;
-  /** Those of the paced turns, where they are others. */
+  /** Those of the paced turns, if they differ. */
   readonly pacedGoals?: ResolverGoals;
   /** What is asked for, where there are several such measurements. */
   readonly names?: string;

@@ -65,3 +65,19 @@ it('names functions by verbs: no genitives such as nameOf', () => {
   });
   expect(found).toEqual([]);
 });
+
+/** Sentences that readers stumble over: say the noun or the verb that is meant. */
+const ODD_SENTENCES: readonly RegExp[] = [
+  /(?<![Tt]here )\b(?:is|are) none\b/,
+  /(?<![Tt]here )\b(?:is|are) others\b/,
+  /\bhas come\b(?! up)/,
+  /\bcame and went\b/,
+  /\bof ours\b/,
+  /\bundefined: nobody\b/,
+  /\bevery so manieth\b/i,
+];
+
+it.each(ODD_SENTENCES)('has no sentence with %s', (pattern) => {
+  // The list itself is no sentence.
+  expect(findLines(pattern).filter((line) => !line.startsWith('test/habits.test.ts'))).toEqual([]);
+});

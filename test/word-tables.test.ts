@@ -57,7 +57,7 @@ function isDeclaration(code: string, end: number): boolean {
 
 const SOURCES = readProgramFiles();
 
-/** Foreign objects that words of ours index, the names of fields of a schema; what foreign words index there has a null prototype. */
+/** Foreign objects that only constant words index, the names of fields of a schema; a table that foreign words index there has a null prototype. */
 const BY_OWN_WORDS = [
   'packages/kernel/src/base/protobuf-message.ts',
   'packages/kubernetes/src/api/connection/kubeconfig-file.ts',

@@ -162,7 +162,7 @@ export interface Forwarded {
   readonly kind: 'forwarded';
   /** The whole response code. */
   readonly rcode: number;
-  /** Only where an alias of ours comes first. */
+  /** Only where an alias of this server comes first. */
   readonly authoritative: boolean;
   readonly truncated: boolean;
   /** Whether a trusted server reports that it has validated the whole answer. */

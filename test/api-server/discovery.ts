@@ -13,7 +13,7 @@ const versionBody = {
 };
 
 /**
- * The document of a path outside of the resources; undefined for what is none.
+ * The document of a discovery path; undefined for other paths.
  *
  * @param serves holds `group/version/plural`
  * @param release of Kubernetes: `1.20.2`

@@ -22,7 +22,7 @@ export function isSelector(selector: string): boolean {
   return parseSelector(selector) !== undefined;
 }
 
-/** An empty selector takes all; one that is none takes nothing. */
+/** An empty selector matches all labels; a malformed one matches nothing. */
 export function matchesLabels(selector: string, labels: Readonly<Record<string, string>>): boolean {
   return (
     parseSelector(selector)?.every(({ absent, key = '', operator, value, set, values = '' }) => {

@@ -1,5 +1,5 @@
 /**
- * Server-side apply, as far as programs of ours use it: who owns a field is kept in `metadata.managedFields`, a field that its only
+ * Server-side apply, as far as Portolan uses it: who owns a field is kept in `metadata.managedFields`, a field that its only
  * owner applies no more is removed, and a field of another manager is a conflict unless it is forced.
  *
  * Lists of objects with names are merged by them, as containers are; all other lists are one value.

@@ -39,7 +39,7 @@ function remove(store: ObjectStore, target: Target, responder: Responder): void 
   else responder.sendJson(200, '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}');
 }
 
-/** JSON alone, which is YAML. An object that is not there would be created, which nothing of ours wants. */
+/** JSON alone, which is YAML. An object that is not there would be created, which Portolan never wants. */
 function apply(
   store: ObjectStore,
   entry: CatalogEntry,

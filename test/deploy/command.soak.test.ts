@@ -25,7 +25,7 @@ async function run(...args: readonly string[]): Promise<Ended> {
 }
 
 async function runExactly(...args: readonly string[]): Promise<Ended> {
-  // From a folder that holds nothing of ours: the files come with the program.
+  // From a folder outside the project: the files come with the program.
   const program = new Program(['manifests', ...args], { through: ['env', '--chdir=/'] });
   const { code } = await program.exit;
   return { code, output: program.output, errors: program.errors };

@@ -245,7 +245,7 @@ describe('the three containers', () => {
   });
 
   it('stop one after the other: dnsmasq, then the one that it asks, both within the grace period', () => {
-    // dnsmasq ends when no query has come for three seconds.
+    // dnsmasq ends when no query has arrived for three seconds.
     for (const container of [kubedns, dnsmasq]) expect(container).not.toHaveProperty('lifecycle');
     const { terminationGracePeriodSeconds } = readDeployment('three').spec.template.spec;
     const lameduck = Number(/=(\d+)s$/.exec(kubedns?.args.at(-1) ?? '')?.[1]);

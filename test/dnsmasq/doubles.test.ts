@@ -1,5 +1,5 @@
 /**
- * Upstreams that lose, delay, truncate, refuse and lie: the answers for clients of dnsmasq and of ours.
+ * Upstreams that lose, delay, truncate, refuse and lie: the answers for clients of dnsmasq and of Portolan.
  */
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';

@@ -29,7 +29,7 @@ it('pipes nothing into kubectl apply, which would be applied unseen', () => {
   expect(piped.map(formatPlace)).toEqual([]);
 });
 
-it('looks at manifests of ours with kubectl diff before it applies them', () => {
+it('looks at manifests of Portolan with kubectl diff before it applies them', () => {
   for (const page of new Set(BLOCKS.map((block) => block.page))) {
     const text = BLOCKS.filter((block) => block.page === page)
       .map((block) => block.text)
@@ -60,7 +60,7 @@ it('names tests that exist where it says why a block is not run', () => {
   expect(named.filter((path) => !existsSync(path))).toEqual([]);
 });
 
-it('installs no package by a name of ours, which anyone may publish', () => {
+it('installs no package by a name of this project, which anyone may publish', () => {
   for (const page of listPages())
     expect(readFileSync(page, 'utf8'), page).not.toMatch(/(?:npm install|npx)(?: -\S+)* portolan(?:\s|`|$)/m);
 });

@@ -134,7 +134,7 @@ function makeNamedPacket(question: string): { readonly name: NameKey; readonly p
 }
 
 /**
- * Expects that no name of ours leaves, and that no answer for one is an upstream's.
+ * Expects that no local name leaves, and that no answer for one is an upstream's.
  *
  * @returns what readers gave of names that are ours from the first second on, by question
  */

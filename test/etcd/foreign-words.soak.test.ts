@@ -136,7 +136,7 @@ describeWithTool('etcd', 'words of JavaScript in keys and values of etcd', () =>
     60_000,
   );
 
-  it('are passed over in the configuration of SkyDNS, and so are stub zones with servers that are none', async () => {
+  it('are ignored in the configuration of SkyDNS, and so are stub zones with malformed servers', async () => {
     const etcd = await startEtcd();
     const { put, putConfig } = makeWriter(etcd);
     await put('good', '{"host":"10.0.0.1"}');

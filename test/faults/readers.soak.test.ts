@@ -33,7 +33,7 @@ function startLoad({ address, port }: InProcessServer, changes: Partial<BurstPla
  * Keeps the main thread from doing anything else, as a long collection of garbage or a relist would, until something has
  * happened in another thread.
  *
- * @returns whether it has, or nothing has come of it in half a minute
+ * @returns whether it has happened within half a minute
  */
 function blockThreadUntil(condition: () => boolean): boolean {
   const word = new Int32Array(new SharedArrayBuffer(4));

@@ -102,7 +102,7 @@ describe('replies to hostile packets', () => {
       sent.set(id, packet);
       socket.send(packet);
       if (index % BURST < BURST - 1) continue;
-      // Answered when all before it are, by the reader and by the main thread: so no queue of ours overflows.
+      // Answered when all before it are, by the reader and by the main thread: so no queue of the server overflows.
       await askShort(serving, NAME, 'A');
       await askShort(serving, 'www.example.com', 'A');
     }
@@ -117,7 +117,7 @@ describe('replies to hostile packets', () => {
     await expectUnharmed(serving);
   });
 
-  it(`are proper by TCP, on whole messages as on what is none (seed ${seed})`, {
+  it(`are proper by TCP, for whole messages and for other octets (seed ${seed})`, {
     timeout: 60_000,
   }, async () => {
     const serving = await servePortolan(['--example', '--udp-readers', '1']);

@@ -162,7 +162,7 @@ describe('silence', () => {
     expect(harness.watch.status().silences[0]).toMatch(/^services: .*: no connection: /);
   });
 
-  test('of a watch is none while comparisons are answered', async () => {
+  test('is not reported for a watch while comparisons are answered', async () => {
     await start({ server: { objects: many(3), bookmarkEvery: 1e9 } });
     await harness.untilWatching();
     const states = new Set<string>();

@@ -85,7 +85,7 @@ it('loses no query at a port that stays while others come and go', async () => {
   expect(load.asked).toBe(load.answered);
 });
 
-it('answers what has come to a port that it leaves, and frees the port', async () => {
+it('answers packets that arrived at a port which it leaves, and frees the port', async () => {
   let answer = () => {};
   const reader = makeReader({
     handleQuery: (query) =>

@@ -20,7 +20,7 @@ export class UdpClient {
   readonly #waiting = new Map<number, (reply: Reply) => void>();
   readonly #ownAddress: string | undefined;
   #lastId = 0;
-  /** Answers to no question of ours, or to one that was answered already. */
+  /** Answers to no question of this client, or to one that was answered already. */
   strays = 0;
 
   /** @param ownAddress the address to send from */
@@ -40,7 +40,7 @@ export class UdpClient {
     return this;
   }
 
-  /** The answer; rejects when none has come in time. */
+  /** The answer; rejects if none arrives in time. */
   ask(name: string, port: number, address: string, milliseconds = 5000): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const id = this.#nextId();

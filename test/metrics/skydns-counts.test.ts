@@ -28,7 +28,7 @@ interface Question {
   readonly options?: AskOptions;
 }
 
-/** The name of an address that is none of the cluster's. */
+/** The reverse name of an address outside the cluster. */
 const ELSEWHERE = '201.2.0.192.in-addr.arpa.';
 const TCP: AskOptions = { transport: 'tcp' };
 

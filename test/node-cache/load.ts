@@ -23,7 +23,7 @@ export function startFetches(scene: Scene, urls: readonly string[]): Load {
   return startLoad(scene, 'fetches', FETCH_ALL, ...urls);
 }
 
-/** Reads all rules of iptables again and again. It says how many of ours there were, in rising order: `12`, `0 7 12`. */
+/** Reads all rules of iptables again and again. It prints the number of Portolan's rules, in rising order: `12`, `0 7 12`. */
 export function watchRules(scene: Scene, program = 'iptables'): Load {
   const script = `while [ ! -e "$0" ]; do ${program}-save | grep -c 'NodeLocal DNS Cache'; done | sort -nu | tr '\\n' ' '`;
   const end = join(scene.folder.path, 'end-of-rules');

@@ -134,7 +134,7 @@ describe('a command line', () => {
 /** What the original says of a fault that it falls back from, whether it counts it or not. */
 const FAULTS =
   /Failed to (?:sync kube-dns config|read node-cache coreFile|write config file)|Invalid config:/;
-/** Faults of the recorded cases that are none here: a folder that is not there may come, and only keys in use must be text. */
+/** Faults of the recorded cases that Portolan accepts: a missing folder may appear later, and only keys in use must be text. */
 const NO_FAULTS: ReadonlySet<string> = new Set([
   'map-not-utf8',
   'map-missing-dir',

@@ -132,7 +132,7 @@ export class OriginalPod {
     );
   }
 
-  /** What each container of ours uses now. @throws if one has ended */
+  /** What each container of Portolan uses now. @throws if one has ended */
   memory(): readonly MemoryUse[] {
     this.#failIfEnded();
     return this.#ours().map((container) => {

@@ -82,7 +82,7 @@ class ChangingForwarder {
     this.path.drain();
   }
 
-  /** The plan changes, so that servers are others. */
+  /** Changes the plan to other servers. */
   change(index: number): void {
     this.#forwarder.change(makePlan(index));
   }

@@ -1,5 +1,5 @@
 /**
- * `ads` and `rrl`, plugins of ours outside the program, in `portolan coredns`.
+ * `ads` and `rrl`, plugins outside the program, in `portolan coredns`.
  */
 import { presentRecord } from '@portolan/dns/present.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';

@@ -1,5 +1,5 @@
 /**
- * `k8s_gateway`, a plugin of ours outside the program, in `portolan coredns`: its names follow the API server.
+ * `k8s_gateway`, a plugin outside the program, in `portolan coredns`: its names follow the API server.
  */
 import { presentRecord } from '@portolan/dns/present.ts';
 import { RCODE } from '@portolan/dns/types.ts';
@@ -94,7 +94,7 @@ it('answers for Services, Ingresses and routes, and follows their changes', asyn
       `${GATEWAY_API}/gateways`,
       `${GATEWAY_API}/httproutes`,
     ],
-    // Kinds without a schema of ours must be asked for in JSON.
+    // Kinds without a schema here must be asked for in JSON.
     protobuf: true,
   });
   const { server } = await startGateway(double, 'resources HTTPRoute Ingress Service');

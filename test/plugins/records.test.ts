@@ -1,5 +1,5 @@
 /**
- * `records`, a plugin of ours outside the program, in `portolan coredns`.
+ * `records`, a plugin outside the program, in `portolan coredns`.
  */
 import { presentRecord } from '@portolan/dns/present.ts';
 import type { TYPE } from '@portolan/dns/types.ts';

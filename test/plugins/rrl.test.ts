@@ -1,5 +1,5 @@
 /**
- * `rrl`, a plugin of ours outside the program, in `portolan coredns`: one account for what readers and the main thread answer.
+ * `rrl`, a plugin outside the program, in `portolan coredns`: one account for what readers and the main thread answer.
  */
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';

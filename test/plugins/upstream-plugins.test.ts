@@ -1,5 +1,5 @@
 /**
- * `fanout` and `alternate`, plugins of ours outside the program, in `portolan coredns`: they ask servers by the public API.
+ * `fanout` and `alternate`, plugins outside the program, in `portolan coredns`: they ask servers by the public API.
  */
 import { presentRecord } from '@portolan/dns/present.ts';
 import { RCODE } from '@portolan/dns/types.ts';

@@ -2,7 +2,7 @@
  * Probes as by the kubelet: a periodic HTTP request; any status from 200 to 399 means healthy.
  */
 
-/** What kubelet looks at, by a name of ours: `kubedns liveness`. */
+/** What kubelet looks at, by a name that tests use: `kubedns liveness`. */
 export type Probes = Readonly<Record<string, string>>;
 
 const PERIOD = 100;

@@ -72,7 +72,7 @@ it('is the same to all as forwarding on the main thread', async () => {
   expect(left).toBeGreaterThan(0);
 });
 
-it('learns at once that a whole train has come to a closed port', () => {
+it('learns at once that a whole train went to a closed port', () => {
   const side = new ReaderSide(makeResolverSettings(SERVE_CACHING, false));
   side.upstream.close();
   // More than have sockets of their own, so that the others leave in a train.

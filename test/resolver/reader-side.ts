@@ -58,7 +58,7 @@ class SocketUpstream extends RawUpstream {
     return super.ask(...args);
   }
 
-  /** Takes in what has come by the socket. */
+  /** Receives the packets of the socket. */
   listen(): void {
     const { octets } = this.#batch;
     const count = this.#batch.receive(this.#socket.fd, MSG_DONTWAIT);
@@ -142,7 +142,7 @@ export class ReaderSide extends ResolverSide implements ReaderHost {
     return verdict === VERDICT.ASK && this.#forwarder.take(makeClientPackets(packet), 0, index);
   }
 
-  /** Takes in what has come to the sockets of the reader. */
+  /** Receives the packets of the sockets of the reader. */
   receiveAll(): void {
     this.#forwarder.begin(this.clock.monotonic());
     for (const socket of [...this.#ports.keys()]) this.#forwarder.receive(socket);

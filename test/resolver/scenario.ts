@@ -16,7 +16,7 @@
  *     0    sent 1                                          queries that upstream has had
  *     0    cached 1                                        answers in the cache
  *     0    counts stale 1, prefetched 0
- *     0    change                                          the upstream servers are others from now on
+ *     0    change                                          other upstream servers are used from now on
  *
  * Addresses are sorted as text. `by chain`: no query was sent upstream between question and answer.
  */

@@ -1,5 +1,5 @@
 /**
- * Aliases of ours whose target an upstream server truncates: the answer has TC and is not kept, and over TCP it is whole.
+ * Local aliases whose target an upstream server truncates: the answer has TC and is not kept, and over TCP it is whole.
  */
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';

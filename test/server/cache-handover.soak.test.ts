@@ -87,7 +87,7 @@ describe.each([
     expect(upstream.asked.slice(length)).toEqual([]);
   });
 
-  it('begins anew where its settings are others', async () => {
+  it('starts with an empty cache if its settings differ', async () => {
     const upstream = await startUpstream();
     const { server, start } = await make(upstream.address);
     const first = await start(300);

@@ -38,7 +38,7 @@ describe('serve', () => {
     expect((await explain('a..b')).code).toBe(2);
   });
 
-  it('says until when a name existed, and which names came and went', async () => {
+  it('says until when a name existed, and which names appeared or disappeared', async () => {
     const { path } = await makeTemporaryFolder();
     const put = (name: string) => {
       const metadata = { name, namespace: 'shop' };

@@ -9,7 +9,7 @@ import dnsPacket, { type Answer, type Packet } from 'dns-packet';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-/** Record data of ours, and the same as dns-packet has it. */
+/** Record data in Portolan's form, and in that of dns-packet. */
 interface Pair {
   readonly ours: RecordData;
   readonly theirs: Pick<Answer, 'type'> & { readonly data: unknown };

@@ -47,7 +47,7 @@ describe('parseAddress and formatAddress', () => {
     '1:2:3:4:5:6:7:1.2.3.4',
     'fe80::1%eth0',
     `::${'0'.repeat(100)}`,
-  ])('%j is none', (text) => {
+  ])('refuses %j', (text) => {
     expect(parseAddress(text)).toBeUndefined();
   });
 

@@ -138,7 +138,7 @@ export function isDnssecOk(packet: Uint8Array, opt: number): boolean {
 
 /**
  * Writes our own OPT record: version 0, without options. Never repeat options of the client: a COOKIE that comes back
- * unchanged would look like one of ours (RFC 7873 section 5.2).
+ * unchanged would look like one of this server (RFC 7873 section 5.2).
  *
  * @param udpSize our UDP size
  * @param extendedRcode the upper eight bits of the response code

@@ -108,7 +108,7 @@ describe('respond', () => {
 
   const plain = parseQuery(packet('1234 0110 0001 0000 0000 0000', QUESTION));
   const withEdns = parseQuery(packet('1234 0000 0001 0000 0000 0001', QUESTION, OPT));
-  if (plain.kind === 'drop' || withEdns.kind === 'drop') throw new Error('queries that are none');
+  if (plain.kind === 'drop' || withEdns.kind === 'drop') throw new Error('both packets must be queries');
 
   it('matches its query, and has OPT only if the query had', () => {
     expect(respond(plain)).toMatchObject({

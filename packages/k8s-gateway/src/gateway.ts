@@ -119,7 +119,7 @@ export class Gateway {
   }
 
   async #resolve({ addresses, hosts, texts }: Found): Promise<Resolved> {
-    // A name of ours would lead back to here.
+    // A name of these zones would lead back to here.
     const foreign = hosts.filter((host) => !this.#options.zones.some((zone) => isWithin(toKey(host), zone)));
     const resolved = await Promise.all(foreign.map((host) => this.#hosts.of(host)));
     return {

@@ -27,7 +27,7 @@ describe('a server serves on', () => {
     ['for the lameduck time alone', 5_000, 0, 60_000, 5],
     ['for the lameduck time, although the drain is shorter', 30_000, 25_000, 60_000, 30],
     ['for the lameduck time, if no query comes any more', 5_000, 25_000, 1_000, 5],
-    ['until no query has come for three seconds', 5_000, 25_000, 12_000, 15],
+    ['until no query has arrived for three seconds', 5_000, 25_000, 12_000, 15],
     ['until the drain ends, if queries do not', 5_000, 25_000, 60_000, 25],
     ['not at all', 0, 0, 60_000, 0],
   ])('%s', async (_how, lameduck, drain, lastQuery, seconds) => {

@@ -19,7 +19,7 @@ export interface ServingOn {
   readonly log: Log;
 }
 
-/** Resolves after the lameduck time, or later when no query has come for a while, at the latest when the drain ends. */
+/** Resolves after the lameduck time, or later when no query has arrived for a while, at the latest when the drain ends. */
 export async function serveOn(
   { lameduck, drain = 0 }: Pick<ServerPlan, 'lameduck' | 'drain'>,
   serving: ServingOn,
@@ -54,7 +54,7 @@ class QuerySilence {
     this.#changed = clock.monotonic();
   }
 
-  /** Whether no query has come for long enough, as far as the calls of this method show. */
+  /** Whether no query has arrived for long enough, judged by the calls of this method. */
   isLong(): boolean {
     const now = this.#clock.monotonic();
     const count = this.#countQueries();

@@ -13,7 +13,7 @@ import { makePacket, ReaderSubject, toComparableMessage } from '../../coredns/re
 import { LoopbackUpstream, reply } from '../../forward/loopback-upstream.ts';
 import { namespace, pod, service, slice } from '../../list-watch/harness.ts';
 
-/** Of the event loop, in which what comes over loopback has come even on a slow machine. */
+/** Turns of the event loop in which a packet over loopback arrives even on a slow machine. */
 const TURNS = 1_000;
 const WEB = 'web.default.svc.cluster.local';
 

@@ -41,7 +41,7 @@ const MAX_MATCHES = 100_000;
 /** The services of the contract. Those of the engine are for our own plugins. */
 const SERVICES: readonly Service<unknown>[] = [COUNTERS, PUBLICATIONS, STORED_ANSWERS, UPSTREAMS, WATCHES];
 
-/** @returns a fault of what a module exports; undefined: it is a definition for this server */
+/** @returns a fault of what a module exports; undefined if it is a definition for this server */
 export function findDefinitionFault(exported: unknown, name: string): string | undefined {
   if (typeof exported !== 'object' || exported === null) return 'it has no default export';
   const { api, name: own, syntax, read, create } = exported as Partial<PluginDefinition> & { api?: unknown };

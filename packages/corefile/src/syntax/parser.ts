@@ -363,7 +363,7 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['dump', 'Use log, which has a line for each query.'],
 ]);
 
-/** What to use in place of a plugin; undefined: it is not known here. */
+/** What to use in place of a plugin; undefined if no replacement is known. */
 function remedyForForeign(plugin: string): string | undefined {
   return REMEDIES.get(plugin);
 }

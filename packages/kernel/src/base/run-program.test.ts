@@ -26,9 +26,9 @@ describe('a program', () => {
 
   it('has failed by its exit status, and the end of standard error is the reason', async () => {
     const { message, complaint } = await catchFailure(`${NOISE}echo out; echo 'No such table' >&2; exit 3`);
-    expect(message).toBe('tool -x: using dumb terminal settings.; Error: this is none; No such table');
+    expect(message).toBe('tool -x: using dumb terminal settings.; Error: all is well; No such table');
     expect(complaint).toBe(
-      'Cannot read termcap database;\nusing dumb terminal settings.\nError: this is none\nNo such table\n',
+      'Cannot read termcap database;\nusing dumb terminal settings.\nError: all is well\nNo such table\n',
     );
   });
 

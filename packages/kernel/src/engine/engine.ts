@@ -172,7 +172,7 @@ export class Engine {
 
   /**
    * Changes to another plan. It loses no query, and keeps cached answers of domains that do not change. Resolves when the plan is
-   * in force, or another one has come.
+   * in force, or a newer one has replaced it.
    *
    * @throws the error that prevents the change; everything stays as it was
    */

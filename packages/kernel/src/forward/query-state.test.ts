@@ -181,7 +181,7 @@ const ROWS: readonly Row[] = [
     [110, replied(1, 'answer'), 'reply'],
   ],
   [
-    'in a strict order the same server is asked first, and the next one when the time for that has come',
+    'in a strict order the same server is asked first, and the next one after the failover time',
     { servers: 'E+', failover: 400 },
     [0, start, 'ask 0'],
     [100, overdue(0), 'ask 0'],

@@ -34,9 +34,9 @@ describe('parseUpstream', () => {
 
   it.each([
     ['', 'no address'],
-    ['192.0.2', 'an address that is none'],
-    ['192.0.2.256', 'an address that is none'],
-    ['2001:db8::1::2', 'an address that is none'],
+    ['192.0.2', 'a malformed address'],
+    ['192.0.2.256', 'a malformed address'],
+    ['2001:db8::1::2', 'a malformed address'],
     ['192.0.2.1:', 'a port that is not 1 to 65535'],
     ['192.0.2.1:0', 'a port that is not 1 to 65535'],
     ['192.0.2.1#65536', 'a port that is not 1 to 65535'],

@@ -121,7 +121,7 @@ function parseHost(text: string, host: string): UpstreamHost {
   if (address !== undefined) return { kind: 'address', address };
   // Digits and dots that are not an address are a typing error, not a name.
   if (host.includes(':') || host.includes('%') || /^[\d.]*\d[\d.]*$/.test(host))
-    throw new UpstreamAddressError(text, 'an address that is none');
+    throw new UpstreamAddressError(text, 'a malformed address');
   const name = HOST_NAME.test(host) ? tryParseName(host) : undefined;
   if (name === undefined) throw new UpstreamAddressError(text, 'neither an address nor a name');
   return { kind: 'name', name };

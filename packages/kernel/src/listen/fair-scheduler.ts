@@ -109,7 +109,7 @@ export class FairScheduler {
     try {
       for (const work of works) work.serve();
     } finally {
-      // Work that throws is a defect of ours, and must not end the turns of others.
+      // Work that throws is a defect of this program, and must not end the turns of others.
       queueMicrotask(this.#awaitMicrotasks);
     }
   }

@@ -1,5 +1,5 @@
 /**
- * Handles an exception while answering a query, which is a defect of ours: counts it, logs the first few, and sends
+ * Handles an exception while answering a query, which is a defect of this program: counts it, logs the first few, and sends
  * SERVFAIL. The client may repeat the query at once, so a fault must cost little.
  */
 import { writeErrorResponse } from '@portolan/dns/acceptance.ts';

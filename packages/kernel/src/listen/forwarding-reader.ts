@@ -44,7 +44,7 @@ export interface ForwardingReaderOptions {
   readonly receivePolicy: () => ReaderPolicy | undefined;
   /** Called when a response beyond a rate was dropped or truncated. */
   readonly onLimited: () => void;
-  /** Called when handling a reply threw, which is a defect of ours. */
+  /** Called when handling a reply threw, which is a defect of this program. */
   readonly onFault: (error: unknown) => void;
 }
 

@@ -253,7 +253,7 @@ export class QuestionConsumer {
   }
 
   /**
-   * Call it after `sleep`: settles at the next question. Undefined if a question has come already.
+   * Call it after `sleep`: settles at the next question. Undefined if a question is waiting already.
    *
    * A notified promise costs the two threads together about 15 us less than a message from one to the other.
    */

@@ -13,7 +13,7 @@ const ACCOUNT_OCTETS = Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER_ELE
 const ROUNDING_MILLISECONDS = 0.001;
 const HASHES = 2 ** 32;
 
-/** What becomes of an event. NO_ROOM: it has no account, so it is within any rate. SLIPS: it exceeds the rate, and its turn has come to pass. */
+/** What becomes of an event. NO_ROOM: it has no account, so it is within any rate. SLIPS: it exceeds the rate, and is let through as one in many. */
 export const DEBIT = { WITHIN: 0, NO_ROOM: 1, EXCEEDED: 2, SLIPS: 3 } as const;
 
 /** Memory for a limiter. @param accounts how many keys it has room for */

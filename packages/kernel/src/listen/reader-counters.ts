@@ -22,7 +22,7 @@ type CounterName = (typeof FIELDS)[number];
 
 /**
  * batches: receive calls that returned packets. packets: queries received. cut: queries longer than the memory of a
- * packet. faults: queries that failed by a defect of ours. refused: answers that the kernel refused to send. blocked:
+ * packet. faults: queries that failed by a defect of this program. refused: answers that the kernel refused to send. blocked:
  * answers dropped because the send buffer was full. receiveErrors: receive calls that failed. denied: queries of
  * clients that the rules reject. limited: queries and responses beyond a rate. shed: packets of the busiest clients,
  * dropped while a receive buffer was filling up. floods: times that the kernel was set to pass only a part of a

@@ -73,7 +73,7 @@ export interface ReaderData {
 
 /** Rare messages from a reader to the main thread. */
 export interface ReaderMessages {
-  /** Answering a packet threw, which is a defect of ours. The first few are reported, all are counted. */
+  /** Answering a packet threw, which is a defect of this program. The first few are reported, all are counted. */
   reportFault(error: unknown): void;
   /** The newest forwarding policy that the main thread posted; undefined if unchanged. */
   receivePolicy(): ReaderPolicy | undefined;

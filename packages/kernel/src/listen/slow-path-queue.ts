@@ -50,7 +50,7 @@ export interface QuestionSource {
 export interface SlowQuestionCounts {
   readonly asked: number;
   readonly unanswered: number;
-  /** Questions answered with SERVFAIL because answering threw: a defect of ours. */
+  /** Questions answered with SERVFAIL because answering threw: a defect of this program. */
   readonly faults: number;
   /** Answers that the kernel refused to send. */
   readonly unsent: number;

@@ -94,7 +94,7 @@ export interface TcpCounts {
   readonly queries: number;
   /** Connections that ended, by reason. */
   readonly ended: Readonly<Record<EndReason, number>>;
-  /** Queries answered with SERVFAIL because answering threw: a defect of ours. */
+  /** Queries answered with SERVFAIL because answering threw: a defect of this program. */
   readonly faults: number;
   /** Connections in the backlog, not accepted when the listeners were closed. */
   readonly unaccepted: number;

@@ -331,7 +331,7 @@ export class SliceDraft {
     this.#addRest(state, from, start, end);
   }
 
-  /** Adds an endpoint by the text of its address; leaves it out if the text is none. */
+  /** Adds an endpoint by the text of its address; skips a text that is no address. */
   addAddress(text: string, state: number, from: Uint8Array, start: number, end: number): void {
     const ipv4 = readIpv4(text);
     const octets = ipv4 >= 0 ? undefined : parseAddress(text);
@@ -340,7 +340,7 @@ export class SliceDraft {
   }
 
   /**
-   * Adds a ready endpoint by the text of its name; leaves it out if the text is none.
+   * Adds a ready endpoint by the text of its name; skips a text that is no name.
    *
    * @param from holds the hostname as in `addIpv4`; without one, the label is made from the name
    */

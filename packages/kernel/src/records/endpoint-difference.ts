@@ -83,7 +83,7 @@ export class Alignment {
       this.matches[number] = found;
       if (found < 0) {
         this.added.push(number);
-        // It has come before the others, or in place of one.
+        // It was inserted before the other endpoints, or replaces one.
         const isInserted = at < former.count && findSame(views, former, at, now, number + 1) >= 0;
         if (!isInserted && at < former.count) this.left.push(at++);
         continue;

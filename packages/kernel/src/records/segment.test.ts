@@ -193,7 +193,7 @@ describe('a segment', () => {
     expect([after.space.entries, after.space.octets]).toEqual([0, 0]);
   });
 
-  it('that ends early or says more than it has is none', () => {
+  it('is refused if it ends early or claims more than it holds', () => {
     const before = makeWriter();
     fill(before.writer, ['10.0.0.1'], [['10.0.0.2', 'fd00::1']]);
     const octets = Buffer.concat(copySegment(before.writer));

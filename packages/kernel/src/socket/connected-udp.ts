@@ -23,7 +23,7 @@ export interface ConnectedUdpOptions {
   readonly peer: SocketAddress;
   /** Source of the packets. Undefined: any address and port; port 0: any port. */
   readonly source: SocketAddress | undefined;
-  /** Whether other sockets of ours may be bound to the source's port. */
+  /** Whether other sockets of this process may be bound to the source's port. */
   readonly shared: boolean;
 }
 

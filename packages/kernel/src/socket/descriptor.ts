@@ -15,7 +15,7 @@ import { bindError, SocketError, type SocketTransport } from './socket-error.ts'
 /** Whether a socket holds its port exclusively, or with every other socket that the same user binds as `shared`. */
 export type Sharing = 'alone' | 'shared';
 
-/** A bound socket of ours. The code that opened it closes it. */
+/** A bound socket of this process. The code that opened it closes it. */
 export interface BoundSocket {
   readonly fd: number;
   /** The address that it is bound to, with the port that the kernel picked for port 0. */

@@ -1,5 +1,5 @@
 /**
- * An envelope: the client of a packet, and the address of ours that it was sent to. It holds the octets as the kernel
+ * An envelope: the client of a packet, and the local address that it was sent to. It holds the octets as the kernel
  * wrote them and accepts them back with the answer.
  *
  *     0    the client's socket address (28)

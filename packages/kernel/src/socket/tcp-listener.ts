@@ -45,7 +45,7 @@ export function probeTcpPort(endpoint: SocketAddress): void {
 }
 
 /**
- * Opens a listener whose port other sockets of ours share. Pass it to `net.Server.listen({ fd })`, which then owns the descriptor.
+ * Opens a listener whose port other sockets of this process share. Pass it to `net.Server.listen({ fd })`, which then owns the descriptor.
  *
  * @param families whether an IPv6 address also accepts IPv4 connections, which only `::` can
  * @throws PortInUseError if the port's holder does not share it; SocketError

@@ -48,7 +48,7 @@ export function probeUdpPort(endpoint: SocketAddress): void {
 }
 
 /**
- * Opens a socket whose port other sockets of ours share.
+ * Opens a socket whose port other sockets of this process share.
  *
  * On a wildcard address, the kernel reports the destination of each packet, so that the answer comes from there.
  *
@@ -77,7 +77,7 @@ function setReceiveTimeout(fd: number, milliseconds: number): void {
  * Takes a socket out of the group that shares its port, so that the kernel gives new queries to the others: a connected
  * socket accepts packets only from its peer. Queued packets stay, and can still be received and answered.
  *
- * The peer is a port of ours that never sends queries.
+ * The peer is a port of this process that never sends queries.
  */
 export function leavePortGroup({ fd, endpoint }: BoundSocket): void {
   const loopback = endpoint.address.includes(':') ? '::1' : '127.0.0.1';

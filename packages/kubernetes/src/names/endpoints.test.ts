@@ -48,7 +48,7 @@ describe('endpoints of several slices', () => {
       { address: 'fd00::1' },
     ]));
 
-  it('are left out where the address is none', () =>
+  it('are left out if their address is malformed', () =>
     expect(merge([slice('web-1', group([http], ['300.0.0.1'], ['']))])).toEqual([]));
 
   it('have no hostname where it cannot be a label', () =>

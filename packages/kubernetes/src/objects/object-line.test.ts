@@ -64,7 +64,7 @@ describe('lines of objects', () => {
     '["S","a","b",0,[["http","TCP",-1]]]',
     '["E","a","b"',
     'null',
-  ])('are refused when they come from elsewhere and are none: %s', (line) =>
+  ])('are refused if they hold no object: %s', (line) =>
     expect(() => checkLine(line)).toThrow(ObjectLineError),
   );
 

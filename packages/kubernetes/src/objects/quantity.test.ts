@@ -21,7 +21,7 @@ test.each([
   expect(parseQuantity(text)).toBe(nanos);
 });
 
-test.each(['', 'm', '.', '1x', '1 ', '1mm', '0x10', '1e', '1e999', '--1'])('%j is none', (text) => {
+test.each(['', 'm', '.', '1x', '1 ', '1mm', '0x10', '1e', '1e999', '--1'])('refuses %j', (text) => {
   expect(parseQuantity(text)).toBeUndefined();
 });
 

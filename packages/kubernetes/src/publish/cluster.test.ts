@@ -38,7 +38,7 @@ function makeCluster() {
 }
 
 describe('a cluster', () => {
-  it('has the names of a service as soon as the object has come', () => {
+  it('has the names of a service as soon as the object arrives', () => {
     const { cluster, has } = makeCluster();
     cluster.services.listStarted();
     cluster.services.upsert(service('web', '10.96.0.1'));

@@ -108,7 +108,7 @@ export class Cluster {
   readonly nodes: ObjectSink<NodeRangesObject> | undefined;
   /** For people who ask about the cluster. */
   readonly contents: ClusterContents;
-  /** Which services came and went. */
+  /** Which services appeared or disappeared. */
   readonly log: ServiceLog;
   readonly services: RecordSink<ServiceObject>;
   readonly endpoints: RecordSink<EndpointsObject>;
@@ -364,7 +364,7 @@ export class Cluster {
    * Takes in a snapshot, before anything is listed and before readers see the cluster. An object that the next list of its kind lacks
    * is removed at the end of that list. The zones stay unknown, but the names of these objects are answered.
    *
-   * @returns whether it is one; nothing is taken in of octets that are none
+   * @returns whether it is a snapshot; other octets change nothing
    */
   restore(octets: Uint8Array): boolean {
     const segment = Segment.read(octets);

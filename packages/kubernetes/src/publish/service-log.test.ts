@@ -94,7 +94,7 @@ describe('the digest', () => {
 });
 
 describe('the log of services', () => {
-  it('has what came and went since the first list, the latest first', () => {
+  it('lists services that appeared or disappeared after the first list, the latest first', () => {
     const { cluster, clock, goneSince, changes } = makeCluster([service('cart'), service('web')]);
     expect(changes()).toEqual([]);
     const start = clock.now();

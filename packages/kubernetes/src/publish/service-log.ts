@@ -1,5 +1,5 @@
 /**
- * Which services of a cluster came and went, and when; and the digest of those that there are, with its latest values. Its memory is
+ * Which services of a cluster appeared or disappeared, and when; and the digest of the present ones, with its latest values. Its memory is
  * bounded: 4,096 changes of names take less than 600 KiB.
  */
 import type { Clock } from '@portolan/kernel/base/clock.ts';

@@ -58,7 +58,7 @@ export function readInner(cursor: Cursor, take: (tag: number, cursor: Cursor) =>
 export const delimited = (field: number): number => field * 8 + 2;
 export const varint = (field: number): number => field * 8;
 
-/** An IPv4 address in a range, as an unsigned number; -1 if it is none, or not in its canonical form. */
+/** An IPv4 address in a range, as an unsigned number; -1 if the range holds no address, or not the canonical form. */
 export function readIpv4Octets(octets: Uint8Array, { start, end }: OctetSpan): number {
   let address = 0;
   let parts = 0;

@@ -331,7 +331,7 @@ export class Explainer {
     return isWithin(key, this.domain as NameKey);
   }
 
-  /** The domain of the other cluster that a name belongs to; undefined: it is not of such a form. */
+  /** The domain of the other cluster that a name belongs to; undefined if the name has another form. */
   #findForeignDomain(key: NameKey): string | undefined {
     if (this.#isOfCluster(key) || this.#findCluster(key) !== undefined) return undefined;
     return SERVICE_NAME.exec(key)?.[1];

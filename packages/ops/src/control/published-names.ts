@@ -1,5 +1,5 @@
 /**
- * The services that a server publishes, for comparison with other servers, and which of them came and went.
+ * The services that a server publishes, for comparison with other servers, and which of them appeared or disappeared.
  */
 import { makeBuckets } from '@portolan/kernel/records/service-digest.ts';
 import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';

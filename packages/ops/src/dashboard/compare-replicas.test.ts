@@ -93,7 +93,7 @@ describe('changes', () => {
   const sentences = (after: Partial<ServerStatus>, before: ServerStatus | undefined = status) =>
     changesBetween('a', before, { ...status, ...after }, 'now').map(({ kind, sentence }) => [kind, sentence]);
 
-  it('are none at first, and none where nothing changed', () => {
+  it('are empty at first, and where nothing changed', () => {
     expect(changesBetween('a', undefined, status, 'now')).toEqual([]);
     expect(sentences({})).toEqual([]);
   });
@@ -117,7 +117,7 @@ describe('changes', () => {
     ]);
   });
 
-  it('name servers that came and went', () => {
+  it('name servers that appeared or disappeared', () => {
     expect(sentences({ upstreams: [upstream('10.0.0.3:53', 'well')] })).toEqual([
       ['upstream', '10.0.0.3:53 is well'],
       ['upstream', '10.0.0.2:53 is no longer asked'],

@@ -32,7 +32,7 @@ describe('the replicas in pods', () => {
 
   it('are not found where kubectl fails, with the end of what it wrote', async () => {
     const { found } = await start(`${NOISE}echo a; echo 'Forbidden: pods' >&2; exit 1`);
-    await expect(found).rejects.toThrow(/^kubectl: .*this is none; Forbidden: pods$/);
+    await expect(found).rejects.toThrow(/^kubectl: .*all is well; Forbidden: pods$/);
   });
 
   it('are not found without kubectl', async () => {

@@ -15,7 +15,7 @@ import type { ForwardOptions, ForwardRoute, ForwardUpstream } from '@portolan/pl
 import { forward } from '@portolan/plugins/forward/plugin.ts';
 import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 
-/** The servers for a name; undefined: it is passed on. */
+/** The servers for a name; undefined if the plugin passes the name on. */
 type FindServers = (key: NameKey) => readonly string[] | undefined;
 
 /** The same plan, whose plugins that forward only say where to. */

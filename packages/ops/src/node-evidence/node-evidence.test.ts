@@ -72,7 +72,7 @@ describe('counters of the kernel', () => {
   });
 
   it.each([parseConntrackCounters, parseUdpCounters, parseUdp6Counters])(
-    'of other texts are none: %#',
+    'do not exist in other texts: %#',
     (parse) => {
       expect([...parse('nonsense\n')]).toEqual([]);
     },

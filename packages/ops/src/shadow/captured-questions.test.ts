@@ -63,7 +63,7 @@ describe('captures', () => {
     expect(leftOut.first).toBe('behind packet 1: the capture is cut off');
   });
 
-  it('that are none are named', async () => {
+  it('names a file that is no capture', async () => {
     expect((await read(Buffer.from('Hello, world'))).leftOut.first).toContain('not a pcap or pcapng file');
     expect((await read(Buffer.alloc(0))).leftOut.first).toContain('not a pcap or pcapng file');
   });

@@ -26,7 +26,7 @@ export interface AutoDependencies {
   readonly chain: Chain;
   /** The deviations in which answers are those of CoreDNS. */
   readonly restored: RestoredDeviations;
-  /** Called when a zone has come or changed. */
+  /** Called when a zone is added or changed. */
   readonly onChange: (origin: NameKey) => void;
   /** Called when a zone is gone. */
   readonly onRemove: () => void;

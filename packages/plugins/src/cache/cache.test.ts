@@ -172,7 +172,7 @@ it.each([
   ['SERVFAIL of a server', whole([], { rcode: RCODE.SERVFAIL }), 1],
   ['REFUSED', whole([], { rcode: RCODE.REFUSED }), 2],
   ['a truncated answer', whole([a('www.example.', 60)], { truncated: true }), 2],
-  ['a failure of ours', { kind: 'servfail' } as const, 2],
+  ['a failure of this server', { kind: 'servfail' } as const, 2],
 ])('keeps or leaves %s', async (_, answer: Answer, asks) => {
   const { ask, asked, says } = makeCache();
   says(answer);

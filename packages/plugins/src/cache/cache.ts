@@ -66,7 +66,7 @@ export class Cache implements Plugin {
     return {
       name: 'cache',
       role: 'other',
-      // Readers look for cached answers behind all names of ours.
+      // Readers look for cached answers behind all local names.
       questions: NO_QUESTIONS,
       answers: 'unchanged',
       offers: [KEPT_REPLIES.offer(() => (maxTtl === undefined ? own.keptReplies() : undefined))],

@@ -42,7 +42,7 @@ it('reads frames alike, however they come', () => {
   expect(readAll([...stream].map((octet) => Buffer.of(octet)))).toEqual(whole);
 });
 
-it('refuses frames without bound, and control frames that are none', () => {
+it('refuses frames without bound, and malformed control frames', () => {
   expect(readAll([Buffer.from('7fffffff', 'hex')])).toEqual([{ kind: 'wrong' }]);
   expect(readAll([Buffer.from('000000007fffffff', 'hex')])).toEqual([{ kind: 'wrong' }]);
   expect(readAll([Buffer.from('0000000000000000', 'hex')])).toEqual([{ kind: 'wrong' }]);

@@ -48,7 +48,7 @@ export class ZoneName {
   }
 }
 
-/** The type whose records a signature is for; undefined: it is none. */
+/** The type that a signature covers; undefined if the record is no signature. */
 export function coveredType({ data }: ResourceRecord): number | undefined {
   if (data.kind !== 'unknown' || data.type !== TYPE_RRSIG) return undefined;
   return ((data.bytes[0] ?? 0) << 8) | (data.bytes[1] ?? 0);

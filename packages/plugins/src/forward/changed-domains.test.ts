@@ -23,7 +23,7 @@ function rule(domains: string, target: ForwardTarget): ForwardRule {
 describe('domains whose names may go elsewhere', () => {
   const before = [rule('.', servers('10.0.0.1')), rule('a.example. b.example.', servers('10.0.0.2'))];
 
-  it('are none where nothing differs', () => {
+  it('are empty where nothing differs', () => {
     const same = [rule('b.example.', servers('10.0.0.2')), rule('.', servers('10.0.0.1:53'))];
     expect(listChangedDomains(before, [...same, rule('a.example.', servers('10.0.0.2'))])).toEqual([]);
   });

@@ -17,7 +17,7 @@ describe('private addresses', () => {
   ])('%s is one', (address) => expect(isPrivate(octets(address), false)).toBe(true));
 
   it.each(['9.255.255.255', '172.32.0.1', '100.64.0.1', '2001:db9::1', 'fc00::1', '::ffff:8.8.8.8'])(
-    '%s is none',
+    '%s is not private',
     (address) => expect(isPrivate(octets(address), true)).toBe(false),
   );
 

@@ -27,7 +27,7 @@ export interface LoggedQuery {
   readonly dnssecOk: boolean;
   /** The UDP size of the client's OPT record; 0: it has none. */
   readonly ednsSize: number;
-  /** Undefined: nobody made a response. */
+  /** Undefined if there was no response. */
   readonly rcode: number | undefined;
   readonly responseOctets: number;
   /** As in `qr,aa,rd`. */

@@ -3,7 +3,7 @@
  * it busy.
  *
  * Once queries are received, the handler sends one for a name that no server knows. If it then sees that name more than twice, the
- * query has come back. While a loop is known, questions that would take it are answered SERVFAIL at once, and are not forwarded. A
+ * query has returned. While a loop is known, questions that would take it are answered SERVFAIL at once, and are not forwarded. A
  * further test every few seconds finds out whether the loop is still there.
  */
 import { randomInt } from 'node:crypto';

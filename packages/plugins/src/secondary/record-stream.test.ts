@@ -79,7 +79,7 @@ describe('changes', () => {
     ).toEqual(shown(soa(3), host(2), host(4), host(5)));
   });
 
-  it('are none where the serial is the same', () =>
+  it('are empty where the serial is the same', () =>
     expect(take([[soa(1)]], before)).toEqual({ kind: 'current' }));
 
   it('lead from any zone to any other', () => {

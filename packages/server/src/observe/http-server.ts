@@ -37,7 +37,7 @@ export interface EarlyListener {
 export interface HttpHostDependencies {
   readonly clock: Clock;
   readonly log: Log;
-  /** Hands over a port that is open already; undefined: it is not. Default: no port is. */
+  /** Hands over a port that is open already; undefined if it is closed. Default: no port is. */
   readonly takeEarlyPort?: (place: {
     readonly address: string | undefined;
     readonly port: number;

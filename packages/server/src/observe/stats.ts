@@ -44,7 +44,7 @@ export interface Stats {
   readonly manifests: ManifestStats | undefined;
   /** Undefined if the settings cannot change at run time. */
   readonly config: ConfigStats | undefined;
-  /** Bundles of the program by the state of their code caches; undefined: it is not built. */
+  /** Bundles of the program by the state of their code caches; undefined if the program is not bundled. */
   readonly codeCaches?: Readonly<Record<'used' | 'rejected' | 'absent', number>> | undefined;
 }
 

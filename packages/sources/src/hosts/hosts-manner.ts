@@ -35,7 +35,7 @@ export type HostWord =
   | { readonly kind: 'other'; readonly warning: string | undefined };
 
 export interface HostsManner {
-  /** The octets of an address, 4 or 16; undefined if the word is none. */
+  /** The octets of an address, 4 or 16; undefined if the word is no address. */
   readAddress(word: string): Uint8Array | undefined;
   /** Not called for names of lower-case letters, digits, hyphens and underscores, which all programs take alike. */
   readName(word: string): HostWord;

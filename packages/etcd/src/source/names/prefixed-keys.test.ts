@@ -51,7 +51,7 @@ describe('keys below a prefix', () => {
     expect(within('/skydns/missing')).toEqual([]);
   });
 
-  it('are none without the prefix', () => {
+  it('do not include keys without the prefix', () => {
     const { keys, put } = makeKeys();
     expect(put('/sky/a')).toBeUndefined();
     expect(put('/skydns')).toBeUndefined();

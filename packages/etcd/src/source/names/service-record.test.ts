@@ -44,7 +44,7 @@ describe('the value of a key', () => {
     '{"mail":"true"}',
     '{"ttl":-1}',
     '{"ttl":4294967296}',
-  ])('is none: %s', (value) => {
+  ])('is refused: %s', (value) => {
     expect(parseServiceRecord(value)).toBeUndefined();
   });
 });

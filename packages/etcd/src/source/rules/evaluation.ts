@@ -126,7 +126,7 @@ export function outsideAddresses(evaluation: Evaluation, name: AbsoluteName): re
   return [...ipv4, ...ipv6.filter(({ data }) => data.kind !== 'CNAME')];
 }
 
-/** Records of another name of ours; empty if its keys are missing or bad. */
+/** Records of another name of the zones; empty if its keys are missing or bad. */
 export function othersRecords(
   evaluation: Evaluation,
   read: () => readonly ResourceRecord[],

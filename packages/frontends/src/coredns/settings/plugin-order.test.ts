@@ -3,7 +3,7 @@ import { placeOwnPlugins } from './plugin-order.ts';
 
 const ORDER = ['errors', 'cache', 'forward'];
 
-it('places plugins of ours before the one that they name, and leaves the others where CoreDNS has them', () => {
+it('places added plugins before the one that they name, and keeps the order of CoreDNS otherwise', () => {
   const built = [
     { name: 'forward' },
     { name: 'first', before: 'cache' },

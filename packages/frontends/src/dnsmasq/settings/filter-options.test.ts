@@ -48,7 +48,7 @@ describe('alias', () => {
   });
 
   it.each(['1.2.3.4', 'a,b', '1.2.3.9-1.2.3.4,5.6.7.8', '1.2.3.4-1.2.3.9,5.6.7.8', '::1,::2'])(
-    '%s is none',
+    'refuses %s',
     (value) => {
       expect(readProblems(`alias=${value}`)).toHaveLength(1);
     },

@@ -29,7 +29,7 @@ describe('names', () => {
   });
 
   it.each(['a'.repeat(64), 'a\tb', '\x7f', 'É', ' ', '-A', 'é x', 'é/x', 'xn--A', 'a'.repeat(1026)])(
-    '%j is none',
+    'are refused: %j',
     (text) => {
       expect(read(text).kind).toBe('bad');
     },

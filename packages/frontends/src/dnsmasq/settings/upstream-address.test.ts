@@ -47,7 +47,7 @@ describe('an upstream server', () => {
     ['1.2.3', 'neither an IP address nor the name of a host'],
     ['a/b', 'neither an IP address nor the name of a host'],
     ['', 'neither an IP address nor the name of a host'],
-  ])('%s is none', (text, fault) => {
+  ])('is refused: %s', (text, fault) => {
     expect(readServer(text)).toBe(fault);
   });
 

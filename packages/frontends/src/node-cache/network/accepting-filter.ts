@@ -51,7 +51,7 @@ export class AcceptingFilter implements PacketFilter {
     return this.#options.filter.isSet && [...this.#accepting.values()].every(({ isSet }) => isSet);
   }
 
-  /** The programs of variants with ACCEPT rules of ours. */
+  /** The programs of variants with Portolan's ACCEPT rules. */
   get acceptsIn(): ReadonlySet<string> {
     return new Set(this.#accepting.keys());
   }

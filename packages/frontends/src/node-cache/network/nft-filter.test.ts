@@ -53,7 +53,7 @@ describe('a table of nftables', () => {
   });
 
   it.each([
-    ['ends', `${NOISE}exit 1`, /^nft -i: ended with exit status 1: .*this is none$/],
+    ['ends', `${NOISE}exit 1`, /^nft -i: ended with exit status 1: .*all is well$/],
     ['is killed', 'kill -KILL $$', 'nft -i: ended with SIGKILL'],
   ])('is not set by a program that %s', async (_title, script, message) => {
     const { filter } = await start(script);

@@ -411,7 +411,7 @@ export const SERVE_FLAGS = [
     defaultNote: '27s in a pod with a lameduck time, else 0s',
     help: 'time after a stop signal until which the server answers on while queries arrive',
     details:
-      'The server ends when the lameduck time is over and no query has come for 3 s, at the latest at this time. Choose it some seconds below the grace period of the pod ([rollouts](../how-to/rollouts.md)).',
+      'The server ends when the lameduck time is over and no query has arrived for 3 s, at the latest at this time. Choose it some seconds below the grace period of the pod ([rollouts](../how-to/rollouts.md)).',
     group: LIFE_CYCLE,
   },
   {

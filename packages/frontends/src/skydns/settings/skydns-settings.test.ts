@@ -25,7 +25,7 @@ it.each(PROPERTY_NAMES)('passes over a field %s of the key config, as unknown on
   expect(problems).toEqual([]);
 });
 
-it('names servers that are none', () => {
+it('names a malformed address of a server', () => {
   const { problems } = apply('{"nameservers":["127.0.0.1:53","127.0.0.300:53"]}');
   expect(problems).toEqual([expect.stringContaining('not an IP address with a port: "127.0.0.300:53"')]);
   expect(readFlags('-nameservers', '127.0.0.300:53')).toMatchObject({

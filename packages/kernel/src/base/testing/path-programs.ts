@@ -7,7 +7,7 @@ import { onTestFinished, vi } from 'vitest';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
 /** The part of a script that writes what a program may write to standard error without having failed. */
-export const NOISE = `printf '%s\\n' 'Cannot read termcap database;' 'using dumb terminal settings.' 'Error: this is none' >&2
+export const NOISE = `printf '%s\\n' 'Cannot read termcap database;' 'using dumb terminal settings.' 'Error: all is well' >&2
 `;
 /** The part of a script that goes on as the program of the system with its name. */
 export const REAL_PROGRAM = `PATH=\${PATH#*:}; exec "\${0##*/}" "$@"

@@ -44,7 +44,7 @@ export function countAnswers(handleQuery: HandleQuery, options: CountingOptions)
   };
 }
 
-/** The position behind the question's name in a response of ours, where this name is whole and uncompressed. */
+/** The position behind the question's name in a response of this server, where this name is whole and uncompressed. */
 function questionNameEnd(response: Uint8Array): number | undefined {
   if (sixteenBits(response, 4) !== 1) return undefined;
   let position = HEADER_OCTETS;

@@ -132,10 +132,10 @@ describe('a plain reply', () => {
     ['has authorities', { answers: [record(A)], authorities: [record({ kind: 'NS', target: NAME })] }],
     ['has additional records', { answers: [record(A)], additionals: [record(A)] }],
     ['has an extended error', { answers: [record(A)], edns: { ...EDNS, options: [OPTION, EXTENDED_ERROR] } }],
-    ['has a client subnet that is none', { answers: [record(A)], edns: { ...EDNS, options: [BAD_SUBNET] } }],
+    ['has a malformed client subnet', { answers: [record(A)], edns: { ...EDNS, options: [BAD_SUBNET] } }],
     ['has a longer response code', { answers: [record(A)], edns: { ...EDNS, extendedRcode: 1 } }],
     ['has another version of EDNS', { answers: [record(A)], edns: { ...EDNS, version: 1 } }],
-  ])('is none that %s', (_, parts) => {
+  ])('is refused if it %s', (_, parts) => {
     expect(take(replyWith(parts))).toBeUndefined();
   });
 
@@ -144,7 +144,7 @@ describe('a plain reply', () => {
     ['goes on behind its records', (octets) => Uint8Array.of(...octets, 0)],
     ['has a TTL that means 0', (octets) => octets.fill(0xff, octets.length - 10, octets.length - 6)],
     ['has an address of another length', (octets) => octets.fill(3, octets.length - 5, octets.length - 4)],
-  ])('is none that %s', (_, change) => {
+  ])('is refused if it %s', (_, change) => {
     expect(take(replyWith({ answers: [record(A)] }), change)).toBeUndefined();
   });
 });

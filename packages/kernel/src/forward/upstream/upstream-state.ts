@@ -19,7 +19,7 @@ export type UpstreamState =
   | { readonly kind: 'looping'; readonly probes: number };
 
 export type UpstreamEvent =
-  /** Any reply to a query of ours. */
+  /** Any reply to a query of this server. */
   | 'replied'
   /** A time-out, or an error of the network. */
   | 'failed'

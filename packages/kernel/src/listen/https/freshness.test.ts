@@ -64,5 +64,5 @@ describe('the time for which a response is fresh', () => {
     ['of a transfer is short', 5, { type: TYPE.AXFR, answers: [soa(60, 60)] }],
   ])('%s', (_, seconds, parts) => expect(freshness(parts)).toBe(seconds));
 
-  it('of octets that are no message is none', () => expect(computeFreshness(new Uint8Array(5))).toBe(0));
+  it('is 0 for octets that are no message', () => expect(computeFreshness(new Uint8Array(5))).toBe(0));
 });

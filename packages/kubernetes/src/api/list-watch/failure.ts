@@ -25,7 +25,7 @@ export type Failure =
       /** `too-old`: the server no longer has the changes after our version. `doubtful`: the objects held may be wrong. */
       readonly why: 'too-old' | 'doubtful';
       /**
-       * Continues a list whose version is gone, at the latest version: what follows is newer than what has come. From the
+       * Continues a list whose version is gone, at the latest version: what follows is newer than the pages before. From the
        * answer 410 to a continue token.
        */
       readonly continueToken?: string | undefined;

@@ -19,7 +19,7 @@ import { followWatch, openWatch, openWatchList } from './watch-stream.ts';
 export interface ReplicaObserver {
   /** A list is under way and has delivered this many objects. */
   listing(objects: number): void;
-  /** A page of a list has come whole. */
+  /** A page of a list has arrived completely. */
   page(): void;
   /** All objects have come; with `isMixed` not all as of one version, so that they must be listed again. */
   listed(isMixed: boolean): void;

@@ -31,7 +31,7 @@ export type WatchState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'listing'; readonly path: string; readonly objects: number }
   | { readonly kind: 'watching'; readonly path: string }
-  /** The watch is open, but neither event, bookmark nor answered comparison has come for `timing.silent`. */
+  /** The watch is open, but no event, bookmark or answered comparison has arrived for `timing.silent`. */
   | { readonly kind: 'silent'; readonly path: string }
   /** `until` is in milliseconds of the clock's `now`. Objects held stay in service. */
   | { readonly kind: 'waiting'; readonly until: number; readonly reason: WaitingReason };

@@ -31,7 +31,7 @@ describe('trimService', () => {
     expect(trimAddress({ clusterIP: 'None', clusterIPs: ['None'] })).toEqual({ kind: 'headless' });
   });
 
-  test('an address that is not assigned yet is none', () => {
+  test('leaves out an address that is not assigned yet', () => {
     for (const spec of [{ clusterIP: '' }, {}, { clusterIPs: [] }, { clusterIP: 7 }]) {
       expect(trimAddress(spec)).toEqual({ kind: 'clusterIPs', addresses: [] });
     }

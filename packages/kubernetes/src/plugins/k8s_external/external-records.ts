@@ -37,7 +37,7 @@ export function addressRecord(name: AbsoluteName, ttl: number, address: string):
   return makeRecord(name, ttl, { kind: isIpv6(address) ? 'AAAA' : 'A', address });
 }
 
-/** A name below a zone; undefined: it is too long. */
+/** A name below a zone; undefined if it would be too long. */
 export function nameIn(labels: string, zone: NameKey): AbsoluteName | undefined {
   return tryParseName(zone === '.' ? `${labels}.` : `${labels}.${zone}`);
 }

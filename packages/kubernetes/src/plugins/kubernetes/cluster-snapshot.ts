@@ -12,7 +12,7 @@ export interface ClusterSnapshotOptions {
   readonly cluster: Cluster;
   /** The owner of the state, as far as it is known now. Never rejects. */
   readonly owner: () => Promise<SnapshotOwner>;
-  /** Milliseconds since the state was last known to be current; undefined: it is not. */
+  /** Milliseconds since the state was last known to be current; undefined if it never was. */
   readonly age: () => number | undefined;
   readonly clock: Clock;
   readonly log: Log;

@@ -241,7 +241,7 @@ describe('a transferred zone', () => {
     expect(transferred({ options }, 'other.test.')).toContain('cart.shop.svc.other.test. 5 IN A 10.96.0.10');
   });
 
-  it('is none below its origin, in the reverse tree, or before the cluster is listed', () => {
+  it('does not exist below its origin, in the reverse tree, or before the cluster is listed', () => {
     expect(transferred(undefined, 'svc.cluster.local.')).toBe(undefined);
     expect(transferred(undefined, 'in-addr.arpa.')).toBe(undefined);
     expect(transferred({ isListed: false })).toBe(undefined);

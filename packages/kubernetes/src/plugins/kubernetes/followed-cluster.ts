@@ -69,11 +69,11 @@ export class FollowedCluster {
   readonly domain: NameKey;
   /** The reverse zones whose names are published. */
   readonly reverseZones: readonly NameKey[];
-  /** How pods search; undefined: nobody needs it, or pods are not followed. */
+  /** How pods search; undefined if no plugin needs it, or pods are not followed. */
   readonly searches: PodSearches | undefined;
-  /** Which pod has an address; undefined: nobody needs it, or pods are not followed. */
+  /** Which pod has an address; undefined if no plugin needs it, or pods are not followed. */
   readonly identities: PodIdentities | undefined;
-  /** How services are reached from outside the cluster; undefined: nobody needs it. */
+  /** How services are reached from outside the cluster; undefined if no plugin needs it. */
   readonly external: ExternalServices | undefined;
   /** The services of a cluster set; undefined: there are no zones for them. */
   readonly clusterSet: ClusterSet | undefined;

@@ -96,7 +96,7 @@ describe('a name by zone', () => {
     expect(await ask('zone-b.pin._zone.db')).toEqual(NXDOMAIN);
   });
 
-  it('is none without the option', () => {
+  it('does not exist without the option', () => {
     const without = new AskableCluster('coredns');
     without.list([SERVICE, { kind: 'Namespace', name: 'blue' }, ...SLICES]);
     const asked = question('zone-a.pin._zone.db.blue.svc.cluster.local.', TYPE.A);

@@ -5,7 +5,7 @@
 export const ORIGINALS = ['coredns', 'kube-dns', 'node-cache'] as const;
 export type OriginalName = (typeof ORIGINALS)[number];
 
-/** A container of the original, and the image target of ours that has its entry point. */
+/** A container of the original, and Portolan's image target with its entry point. */
 export interface OriginalContainer {
   readonly name: string;
   /** The target of the Dockerfile, which is also the end of the image's name: `portolan-coredns`. */

@@ -70,7 +70,7 @@ describe('a question', () => {
     ['for a service', { outcome: OUTCOME.clusterIP }, 'auth'],
     ['for the type PTR in our domain', { outcome: OUTCOME.zone, type: TYPE.PTR }, 'auth'],
     ['for a name below an external one', { outcome: CHAIN_OUTCOME.ours }, 'auth'],
-    ['for an address of ours', { outcome: OUTCOME.reverse, type: TYPE.PTR }, 'reverse'],
+    ['for an address of the zone', { outcome: OUTCOME.reverse, type: TYPE.PTR }, 'reverse'],
     ['for any other address', { outcome: CHAIN_OUTCOME.others, type: TYPE.PTR }, 'reverse'],
     ['for a remembered one', { outcome: RESOLVER_OUTCOME.answered, type: TYPE.PTR }, 'reverse'],
     ['for another name', { outcome: CHAIN_OUTCOME.others }, 'recursive'],
