@@ -40,6 +40,15 @@ describe('the program', () => {
     },
   );
 
+  it('prints the help of a command that help names', async () => {
+    const [byWord, byFlag] = await Promise.all([
+      run('help', 'corefile', 'check'),
+      run('corefile', 'check', '--help'),
+    ]);
+    expect(byWord.output).toBe(byFlag.output);
+    expect(byWord.output).toMatch(/^Usage: portolan corefile check /);
+  });
+
   it('names the command that a wrong one was meant to be', async () => {
     const { errors, ended } = await run('sevre');
     expect(errors).toContain('Did you mean serve?');
@@ -84,6 +93,10 @@ describe('serve refuses', () => {
     ['serv', 'portolan: serv: unknown command. Did you mean serve?\n'],
     ['corefile chek', 'portolan corefile: chek: unknown command. Did you mean check?\n'],
     ['explain --kubeconfg=x', 'portolan explain: --kubeconfg: unknown flag. Did you mean --kubeconfig?\n'],
+    [
+      'tail --reason=nosuch-service',
+      'portolan tail: reason: unknown: "nosuch-service". Give no-such-service.\n',
+    ],
     ['quux', "portolan: quux: unknown command. See 'portolan --help' for all commands.\n"],
   ])('the unknown command %s, with the nearest one', async (command, said) => {
     const { errors, ended } = await run(...command.split(' '));

@@ -9,14 +9,20 @@ import { needOutput } from './process/outputs.ts';
 
 /** @returns the exit code, once the command has ended. */
 export async function run(args: readonly string[]): Promise<number> {
-  const [name, ...words] = args;
+  const [name, ...words] = asHelp(args);
   const command = COMMANDS.find((each) => each.name === name);
   if (command === undefined)
-    return await (await import('./grammar/no-command.ts')).runNoCommand(args, COMMANDS);
+    return await (await import('./grammar/no-command.ts')).runNoCommand(asHelp(args), COMMANDS);
   if (command.serves === undefined) needOutput();
   // Before all other code.
   if (command.isProbed === true && !endsAtOnce(words))
     await (await import('./process/early-ports.ts')).openEarlyPorts(command.name, words);
   prepareFirstReader(command.serves, words);
   return await (await command.load())(words, command, COMMANDS);
+}
+
+/** `help explain` is `explain --help`. */
+function asHelp(args: readonly string[]): readonly string[] {
+  const [first, ...words] = args;
+  return first === 'help' ? [...words, '--help'] : args;
 }

@@ -42,5 +42,6 @@ function describeFault(word: string, commands: readonly CommandRow[]): string {
 function formatHelp(commands: readonly CommandRow[]): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const);
   const flags = formatRows([['--version', 'print the version'], helpRow('--')]);
-  return `Usage: portolan <command> [flags]\n\nThe DNS server of a Kubernetes cluster.\n\n${formatRows(rows)}\n${flags}`;
+  const more = "See 'portolan help COMMAND' for the flags of a command.";
+  return `Usage: portolan <command> [flags]\n\nThe DNS server of a Kubernetes cluster.\n\n${formatRows(rows)}\n${flags}\n${more}\n`;
 }

@@ -3,22 +3,31 @@
  */
 import type { WatchedQuery } from '@portolan/ops/control/query-stream.ts';
 import { TAIL_FLAGS, type WatchFlags } from '@portolan/ops/control/settings/control-flags.ts';
+import { readControlOrder } from '@portolan/ops/control/settings/control-order.ts';
 import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
+import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { runCommandLine } from '../grammar/command-line.ts';
 import { choosePaint } from './colours.ts';
-import { printRequest } from './control-output.ts';
+import { fail, printRequest } from './control-output.ts';
 
 export const runTail: RunCommand = async (words, command) => {
   return await runCommandLine(words, { ...command, flags: TAIL_FLAGS }, async (flags) => {
     const paint = choosePaint();
-    const request = { verb: 'tail', words: toWatchWords(flags) };
+    const request = { verb: 'tail', words: readWatchWords('tail', flags) };
     await printRequest(command.name, flags, request, (data) => renderQuery(data, paint));
   });
 };
 
-/** The flags as words of the protocol. */
-export function toWatchWords({
+/** The flags as words of the protocol. @throws ExitError with 2 for values that no server takes */
+export function readWatchWords(verb: 'tail' | 'top', flags: WatchFlags): readonly string[] {
+  const words = toWatchWords(flags);
+  const checked = readControlOrder([verb, ...words], 'text');
+  if (checked.kind === 'bad') fail(verb, checked.problems.map(describeProblem).join(' '), 2);
+  return words;
+}
+
+function toWatchWords({
   socket: _socket,
   output: _output,
   once: _once,

@@ -17,6 +17,7 @@ import type {
 import type { Reason } from '@portolan/server/reasons/reason.ts';
 import type { StepOutcome } from '@portolan/server/reasons/search-walk.ts';
 import type { Explainer } from './explain.ts';
+import type { EVENT_SOURCES } from './settings/control-flags.ts';
 import type { EventFilter } from './settings/control-order.ts';
 
 /** Readers ignore fields that they do not know. */
@@ -38,7 +39,7 @@ export interface WatchedQuery {
   readonly reason: Reason['kind'] | undefined;
 }
 
-export type QueryStreamSource = 'cluster' | 'local' | 'cache' | 'stale' | 'upstream' | 'block';
+export type QueryStreamSource = (typeof EVENT_SOURCES)[number];
 
 export const RCODE_MASK = 0x0f;
 export const AUTHORITATIVE = 0x0400;

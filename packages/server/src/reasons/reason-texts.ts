@@ -245,3 +245,8 @@ export const REASON_TEXTS: Readonly<Record<FindingKind, ReasonText>> = {
     remedy: 'Query it from the node. Check the firewall of the node, or take the server out of the file.',
   },
 };
+
+/** The kinds of reasons that an answer may have. */
+export const REASON_KINDS: readonly string[] = Object.keys(REASON_TEXTS)
+  .filter((kind) => !FINDING_ONLY_KINDS.some((only) => only === kind))
+  .sort();

@@ -1,6 +1,7 @@
 /**
  * The flags of the commands that ask a running server: `control`, `status`, `explain`, `tail`, `top` and `doctor`.
  */
+import { REASON_KINDS } from '@portolan/server/reasons/reason-texts.ts';
 import { RESOLVER_LIBRARIES } from '@portolan/server/reasons/search-walk.ts';
 import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
 
@@ -90,6 +91,9 @@ export const EXPLAIN_FLAGS = [
 
 export type ExplainFlags = FlagsOf<typeof EXPLAIN_FLAGS>;
 
+/** Where an answer of a watched query came from. */
+export const EVENT_SOURCES = ['cluster', 'local', 'cache', 'stale', 'upstream', 'block'] as const;
+
 const FILTER_FLAGS = [
   {
     name: 'name',
@@ -110,7 +114,7 @@ const FILTER_FLAGS = [
   {
     name: 'rcode',
     valueName: 'rcode',
-    value: { kind: 'text', of: 'a response code' },
+    value: { kind: 'text', of: 'a response code', suggests: ['NOERROR', 'NXDOMAIN', 'SERVFAIL', 'REFUSED'] },
     repeats: true,
     defaultNote: 'all response codes',
     help: 'answers with this response code, as in NXDOMAIN',
@@ -134,7 +138,7 @@ const FILTER_FLAGS = [
   {
     name: 'reason',
     valueName: 'reason',
-    value: { kind: 'text', of: 'a reason' },
+    value: { kind: 'text', of: 'a reason', suggests: REASON_KINDS },
     repeats: true,
     defaultNote: 'all answers',
     help: 'answers without records for this reason, as in no-such-service',
@@ -142,10 +146,10 @@ const FILTER_FLAGS = [
   {
     name: 'source',
     valueName: 'source',
-    value: { kind: 'text', of: 'a source' },
+    value: { kind: 'text', of: 'a source', suggests: EVENT_SOURCES },
     repeats: true,
     defaultNote: 'all sources',
-    help: 'answers from this source: cluster, local, cache, stale, upstream or block',
+    help: `answers from this source: ${EVENT_SOURCES.slice(0, -1).join(', ')} or ${EVENT_SOURCES.at(-1)}`,
   },
 ] as const satisfies readonly Flag[];
 

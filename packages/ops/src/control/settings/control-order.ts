@@ -23,7 +23,9 @@ import { parseType } from '@portolan/dns/mnemonics.ts';
 import { parseName, ROOT, toKey, tryParseName } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { LOG_LEVELS, type LogLevel } from '@portolan/kernel/base/log.ts';
+import { findNearest } from '@portolan/kernel/base/nearest.ts';
 import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
+import { REASON_KINDS } from '@portolan/server/reasons/reason-texts.ts';
 import { RESOLVER_LIBRARIES, type ResolverLibrary } from '@portolan/server/reasons/search-walk.ts';
 import {
   readQueryLogSettings,
@@ -36,6 +38,7 @@ import {
   type Settings,
 } from '@portolan/server/settings/values/setting-words.ts';
 import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
+import { EVENT_SOURCES } from './control-flags.ts';
 
 export interface ExplainOrder {
   readonly kind: 'explain';
@@ -277,9 +280,18 @@ class OrderReader extends ValueReader {
       rcodes: log.rcodes,
       clients: log.clients,
       namespaces: all('namespace'),
-      reasons: all('reason'),
-      sources: all('source'),
+      reasons: this.#known('reason', all('reason'), REASON_KINDS),
+      sources: this.#known('source', all('source'), EVENT_SOURCES),
     };
+  }
+
+  /** Values of a list. Any other would match nothing. */
+  #known(where: string, given: readonly string[], known: readonly string[]): readonly string[] {
+    for (const value of given.filter((each) => !known.includes(each))) {
+      const nearest = findNearest(value, known);
+      this.addProblem(where, 'unknown', value, `Give ${nearest ?? `one of ${known.join(', ')}`}.`);
+    }
+    return given;
   }
 
   /** Words with `=` are settings. */
