@@ -76,5 +76,5 @@ const findPath = (line) => /'(@portolan\/plugins\/.*)'/.exec(line)?.[1] ?? '';
 const before = listed.findLastIndex((line) => findPath(line) !== '' && findPath(line) < findPath(own));
 writeFileSync(list, listed.toSpliced(before + 1, 0, own).join('\n'));
 console.log(
-  `Made packages/plugins/src/${name}/. Next: npm run docs, and the table of files in CONTRIBUTING.md.`,
+  `Made packages/plugins/src/${name}/. Next: write plugin.ts by packages/plugin/README.md, then npm run docs.`,
 );

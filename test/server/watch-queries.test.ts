@@ -246,7 +246,9 @@ describe('doctor', () => {
     );
     expect([code, text]).toEqual([
       0,
-      expect.stringContaining('not checked  network-policy: needs pods, policies'),
+      expect.stringMatching(
+        /^not checked {2}network-policy: needs pods, policies$[\s\S]*do {2}Pass services, pods, policies by --evidence\.$/m,
+      ),
     ]);
   });
 

@@ -78,7 +78,7 @@ async function diagnosisOfNode({ watch = '2s', nodeRoot, ask = false }: DoctorFl
 }
 
 /** Kinds of objects that `--evidence` passes; servers do not follow them, or keep only what answers need. */
-const OBJECTS: ReadonlySet<string> = new Set(['services', 'pods', 'policies']);
+const OBJECTS: readonly string[] = ['services', 'pods', 'policies'];
 
 /** @param hasObjects whether the caller passed objects */
 function renderDiagnosis(
@@ -99,12 +99,14 @@ function renderDiagnosis(
   });
   const kinds = new Set(findings.map(({ kind }) => kind));
   const well = checked.filter((kind) => !kinds.has(kind));
-  const needsObjects = !hasObjects && notChecked.some(({ needs }) => needs.some((each) => OBJECTS.has(each)));
+  const unread = hasObjects
+    ? []
+    : OBJECTS.filter((kind) => notChecked.some(({ needs }) => needs.includes(kind)));
   const lines = [
     ...found,
     `${paint('good', 'ok')}           ${well.length} checks${well.length === 0 ? '' : `: ${well.join(', ')}`}`,
     ...notChecked.map(({ kind, needs }) => `not checked  ${kind}: needs ${needs.join(', ')}`),
-    ...(needsObjects ? ['         do  Pass these objects by --evidence.'] : []),
+    ...(unread.length > 0 ? [`         do  Pass ${unread.join(', ')} by --evidence.`] : []),
   ];
   return `${lines.join('\n')}\n`;
 }
