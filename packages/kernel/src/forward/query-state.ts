@@ -5,7 +5,7 @@
  *     holding    a negative answer of a later server waits for the servers asked before it
  *     done       the outcome is known
  *
- * This file never sends, waits or reads a clock: `RunningResolution` carries out the effects and reports the events.
+ * This file never sends, waits or reads a clock: `QueryRunner` carries out the effects and reports the events.
  */
 import {
   changeUse,
