@@ -42,7 +42,7 @@ interface Collection {
   readonly objects: Map<string, StoredObject>;
   readonly history: StoreEvent[];
   readonly listeners: Set<(event: StoreEvent) => void>;
-  /** Keys in order, made anew after an object came or went. */
+  /** Keys in order, rebuilt after an object was added or removed. */
   sorted: string[] | undefined;
 }
 

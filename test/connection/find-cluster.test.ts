@@ -70,7 +70,7 @@ describe('kubeconfig', () => {
     expect(server.requests.at(-1)?.rawHeaders.filter((name) => name === 'impersonate-group')).toHaveLength(2);
   });
 
-  test('reads a tokenFile, relative to its own folder, anew when refused and once a minute', async () => {
+  test('reads a tokenFile, relative to its own folder, again when refused and once a minute', async () => {
     const server = await startServer({ access: { tokens: { one: 'a', two: 'b', three: 'c' } } });
     const folder = await makeTemporaryFolder();
     await folder.write('sub/token', 'one\n');
@@ -254,7 +254,7 @@ describe('in the cluster', () => {
     expect(server.requests.at(-1)?.headers['accept-encoding']).toBe('identity');
   });
 
-  test('an authority that is rotated is read anew', async () => {
+  test('an authority that is rotated is read again', async () => {
     const server = await startServer();
     const { folder, options } = await startPod(server);
     await folder.write('ca.crt', readFileSync(tlsFixturePath('client.crt')));

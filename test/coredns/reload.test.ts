@@ -121,7 +121,7 @@ describe('a changed Corefile', () => {
     return { double, reload, askAddresses, askTtls, lists };
   }
 
-  it('lists nothing anew from a cluster that it names as before, and goes on to follow it', async () => {
+  it('does not list a cluster again that it names as before, and goes on to follow it', async () => {
     const { double, reload, askAddresses, lists } = await serveCluster();
     const before = lists();
     for (const further of ['cache 30\n', 'whoami\nloadbalance\n', 'errors\n']) {

@@ -3,6 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { ODD_PHRASES } from '../support/odd-phrases.ts';
 import { listPages } from './shell-blocks.ts';
 
 /** Made from tables in the source, which other tests compare, or records of what was decided. */
@@ -10,12 +11,11 @@ const OTHERS =
   /^docs\/(?:adr\/|reference\/(?:flags|metrics|messages|corefile|reasons|dnsmasq-options|zone-files)\.md)/;
 const PAGES = listPages().filter((page) => !OTHERS.test(page));
 const BANNED = [
-  /\banew\b/i,
+  ...ODD_PHRASES,
   /\b(?:told|stood in|stands in for|stand in for)\b/i,
   /\bto be had\b/i,
   /\bwhom\b/i,
   /\bwhoever\b/i,
-  /\b(?:is|are) none\b/i,
   /\b(?:be|is|are) followed (?!by\b)/i,
   /(?:^|[.!?] )(?:Not|None|Nobody|No one) /m,
 ];

@@ -195,7 +195,7 @@ describe.each(CLUSTERS)('in $title', ({ open }) => {
     }
   });
 
-  it('a service that is made anew has its new address, and no service has the old one', async () => {
+  it('a service that is recreated has its new address, and no service has the old one', async () => {
     const [before = ''] = await cluster.addService(namespace, 'web', { ports: [HTTP] });
     await coredns.expect(reverseName(before), 'PTR', `PTR ${toServiceName('web')}`);
     await cluster.removeService(namespace, 'web');

@@ -159,7 +159,7 @@ describeWithTool(['etcd', 'etcdctl'], 'the client of etcd', () => {
     expect(await catchFailure(connect({ endpoints }).range(WHOLE))).toBe('unavailable');
   });
 
-  it('authenticates anew when its token has ended', async () => {
+  it('authenticates again when its token has ended', async () => {
     const etcd = await startEtcd({ flags: ['--auth-token-ttl', '1'] });
     await etcd.enableAuth();
     const client = connect({ ...etcd.settings, credentials: USER });

@@ -193,7 +193,7 @@ describe('ports and ids cannot be foreseen', () => {
       clock.advance(20);
       await sendQuery(index);
     }
-    // The system draws them anew each time: a few come twice.
+    // The system draws new ones each time: a few repeat.
     expect(countPorts(0)).toBeGreaterThan(480);
     for (let index = 0; index < 1000; index += 1) {
       clock.advance(1);

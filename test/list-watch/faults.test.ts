@@ -164,7 +164,7 @@ describe('back-off', () => {
 });
 
 describe('a watch', () => {
-  test('that is told 410 in the stream lists anew, though the server leaves the stream open', async () => {
+  test('that is told 410 in the stream lists again, though the server leaves the stream open', async () => {
     await start({ server: { objects: many(2) } });
     await harness.untilWatching();
     harness.double.resetWatches();
@@ -216,7 +216,7 @@ describe('a watch', () => {
     ['not JSON', 'nonsense\n'],
     ['not an event', '[1,2,3]\n'],
     ['an event of no known type', '{"type":"SPRING","object":{}}\n'],
-  ])('with a line that is %s lists anew', async (_what, line) => {
+  ])('with a line that is %s lists again', async (_what, line) => {
     await start({ server: { objects: many(1) } });
     await harness.untilWatching();
     for (const watch of harness.double.watches) watch.inject(line);

@@ -99,7 +99,7 @@ describe.each([true, false])('one ConfigMap (a server with watch-list: %s)', (wa
     expect(seen).toEqual([undefined, { a: '1' }]);
   });
 
-  test('is read anew when a watch has ended', async () => {
+  test('is read again when a watch has ended', async () => {
     const { clock, double, seen, until } = await followOne({ objects: [configMap({ a: '1' })], watchList });
     await until(1);
     await waitUntil('a watch', () => double.watches.size === 1);

@@ -22,7 +22,7 @@ const countLists = (plural: string) =>
   ).length;
 
 describe('a server', () => {
-  test('gone for long and back with other objects and an older history is listed anew', async () => {
+  test('gone for long and back with other objects and an older history is listed again', async () => {
     await start({ server: { objects: many(3), firstResourceVersion: 5_000 } });
     await harness.untilWatching();
     await harness.double.stop();
@@ -44,7 +44,7 @@ describe('a server', () => {
     expect(harness.watch.status().reasons).toEqual([]);
   });
 
-  test('whose events were lost behind a 410 is listed anew, deletions included', async () => {
+  test('whose events were lost behind a 410 is listed again, deletions included', async () => {
     await start({ server: { objects: many(3) } });
     await harness.untilWatching();
     await harness.double.stop();
@@ -89,7 +89,7 @@ describe('a server', () => {
     await harness.untilAsTimePasses('a second list', 50, () => harness.services.completed === 2);
   });
 
-  test('whose bookmark is older than what we know went back, and is listed anew', async () => {
+  test('whose bookmark is older than what we know went back, and is listed again', async () => {
     await start({ server: { objects: many(1) } });
     await harness.untilWatching();
     const bookmark = '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"999"}}}\n';
@@ -126,7 +126,7 @@ describe('a server', () => {
 describe('credentials', () => {
   const secured = (token: ByteSource) => ({ verify: false, user: { token } });
 
-  test('a rotated token is read anew at the first 401, without a wait', async () => {
+  test('a rotated token is read again at the first 401, without a wait', async () => {
     let current = 'first';
     let held = Buffer.from(current);
     const token: ByteSource = {

@@ -1,6 +1,6 @@
 /**
  * A scrape of each role, as recorded: order, help texts, labels and blank lines are those that scrapers and people know. Values, ports and
- * versions are left out; `npx vitest run test/metrics --update` records anew.
+ * versions are left out; `npx vitest run test/metrics --update` records them again.
  */
 import { createSocket } from 'node:dgram';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';

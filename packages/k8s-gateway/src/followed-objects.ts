@@ -22,7 +22,7 @@ export class FollowedObjects {
   #gateways: Watch<GatewayObject> | undefined;
   #slices: Watch<ReadyEndpoints> | undefined;
   #followsSlices = false;
-  /** Addresses of services, made anew after a change. */
+  /** Addresses of services, rebuilt after a change. */
   #endpoints: ReadonlyMap<string, readonly string[]> | undefined;
 
   /** @param changed called after each change */

@@ -1,5 +1,5 @@
 /**
- * The objects of some kinds by their names. It is made anew when a question comes after a change.
+ * The objects of some kinds by their names. It is rebuilt when a question arrives after a change.
  */
 import type { Watch } from '@portolan/plugin';
 import type { NamedObject, NamedObjects } from './objects.ts';

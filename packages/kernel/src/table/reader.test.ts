@@ -386,7 +386,7 @@ describe('cached answers', () => {
     expect([...table.cachedEntries()].map(({ used }) => used)).toEqual([true]);
   });
 
-  it('stay popular when the index is built anew', () => {
+  it('stay popular when the index is rebuilt', () => {
     table.cache(cachedAddress('hot.example.com', '192.0.2.7', 600), now);
     expect(verdict('hot.example.com', 'A')).toBeGreaterThan(0);
     const { indexSlots } = table.statistics();

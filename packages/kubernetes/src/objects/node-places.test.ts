@@ -20,7 +20,7 @@ it('is the place of the first node by name, as soon as all are listed', () => {
   expect([places.place, places.count()]).toEqual([{ kind: 'nowhere' }, 0]);
 });
 
-it('stays what it was while nodes are listed anew', () => {
+it('stays what it was while nodes are listed again', () => {
   const places = new NodePlaces();
   places.upsert(node('a'));
   places.listCompleted();

@@ -30,7 +30,7 @@ it('tells of each removal of an object that it has', () => {
   expect([changes, objects.count()]).toEqual([2, 0]);
 });
 
-it('begins a list that broke off anew', () => {
+it('restarts a list that broke off', () => {
   const objects = new OtherObjects(() => {});
   objects.listStarted();
   objects.upsert(object('a/x', 1));

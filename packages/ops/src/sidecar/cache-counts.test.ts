@@ -61,7 +61,7 @@ it('asks for five counts in class CHAOS, at once and then on its interval', asyn
   expect(asked).toHaveLength(10);
 });
 
-it('grows only, and over a restart of dnsmasq adds what it counts anew', async () => {
+it('grows only, and over a restart of dnsmasq adds the counts of the new process', async () => {
   says = all('100');
   const counts = start();
   await settle();

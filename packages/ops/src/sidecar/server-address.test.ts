@@ -12,7 +12,7 @@ it.each(['127.0.0.1', '::1', 'fe80::1%eth0'])('looks up no address: %s', async (
   expect(await server.find()).toEqual({ kind: 'found', endpoint: { address: host, port: 53 } });
 });
 
-it('looks up a name each time anew', async () => {
+it('looks up a name again each time', async () => {
   const addresses = ['192.0.2.1', '2001:db8::1'];
   const server = new ServerAddress({ host: 'dns.test', port: 5 }, async () => addresses.shift() ?? '', clock);
   expect(await server.find()).toEqual({ kind: 'found', endpoint: { address: '192.0.2.1', port: 5 } });

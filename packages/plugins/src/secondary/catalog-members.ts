@@ -87,7 +87,7 @@ export class CatalogMembers {
       return;
     }
     if (before.catalog === origin && before.id === id) return;
-    // Under another label the zone begins anew (RFC 9432 section 5.4).
+    // Under another label the zone starts over (RFC 9432 section 5.4).
     this.#put(listed, plan, before.id === id ? before.zone.fetched : undefined);
     log.info(`plugin/secondary: Reset catalog member zone ${zone} from ${before.catalog} to ${origin}`);
   }

@@ -7,7 +7,7 @@ import type { ZoneNames } from '../file/zone-names.ts';
 
 export interface CatalogMember {
   readonly zone: NameKey;
-  /** The label of its node: another one means that the zone begins anew. */
+  /** The label of its node: another one means that the zone starts over. */
   readonly id: string;
   /** The catalog that may take the zone over; undefined: none may. */
   readonly newOwner: NameKey | undefined;

@@ -42,7 +42,7 @@ const SINK: KeySink = {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-it('waits longer after each failure, and begins anew where etcd refuses the token of before its return', async () => {
+it('waits longer after each failure, and starts over if etcd refuses the token from before its outage', async () => {
   const reader = new FailingReader([
     ...new Array(6).fill('unavailable'),
     'unauthenticated',

@@ -33,7 +33,7 @@ describe('leases', () => {
     expect(leases.secondsLeft(8)).toBe(51);
     expect(asked).toEqual(['x']);
     clock.advance(2_000);
-    await waitUntil('the time is known anew', () => known.length === 4);
+    await waitUntil('the time is known again', () => known.length === 4);
     expect(leases.secondsLeft(7)).toBe(100);
   });
 

@@ -252,7 +252,7 @@ describe('around the end of its life', () => {
   };
   const positive = reply({ answers: [cname(100), a(100, '192.0.2.1', 'web.example.net.')] });
 
-  it('a popular answer is fetched anew in the last tenth', () => {
+  it('a popular answer is fetched again in the last tenth', () => {
     expect(isWorthPrefetching(entry(positive), 1089)).toBe(false);
     expect(isWorthPrefetching(entry(positive), 1090)).toBe(true);
     expect(isWorthPrefetching(entry(positive, false), 1090)).toBe(false);

@@ -44,7 +44,7 @@ it('takes silence for loss while the server is known to answer with EDNS', () =>
   expect(support.isUsed).toBe(false);
 });
 
-it('begins anew when the server answers with EDNS', () => {
+it('starts over when the server answers with EDNS', () => {
   const clock = new ManualClock();
   const support = new EdnsSupport(clock);
   for (const text of ['one.', 'two.']) support.noteFallback(name(text));

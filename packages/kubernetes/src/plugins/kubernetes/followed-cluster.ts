@@ -1,6 +1,6 @@
 /**
  * A cluster as `kubernetes` follows it: its objects, its watches and its snapshot. Plans that name the same cluster share it, so a
- * changed Corefile lists nothing anew.
+ * changed Corefile lists nothing again.
  */
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';

@@ -195,7 +195,7 @@ it('has no value for what is not to be had', async () => {
     expect(lines.filter((line) => line.startsWith(`portolan_${name}`))).toEqual([]);
 });
 
-it('reads counters anew each time, so that they never double', async () => {
+it('reads counters again each time, so that they never double', async () => {
   let count = 1;
   const metrics = new Metrics({ version: 'x' }, () => ({
     ...bare,
