@@ -43,5 +43,5 @@ function formatHelp(commands: readonly CommandRow[]): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const);
   const flags = formatRows([['--version', 'print the version'], helpRow('--')]);
   const more = "See 'portolan help COMMAND' for the flags of a command.";
-  return `Usage: portolan <command> [flags]\n\nThe DNS server of a Kubernetes cluster.\n\n${formatRows(rows)}\n${flags}\n${more}\n`;
+  return `Usage: portolan <command> [flags]\n\nThe DNS server of a Kubernetes cluster.\n\nCommands:\n${formatRows(rows)}\n${flags}\n${more}\n`;
 }
