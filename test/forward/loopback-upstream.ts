@@ -31,6 +31,7 @@ export class LoopbackUpstream {
   readonly udp: UdpSocket;
   readonly #server: Server;
   readonly #open = new Set<Socket>();
+  #isOpen = true;
 
   private constructor(udp: UdpSocket, server: Server, react: React) {
     this.udp = udp;
@@ -38,7 +39,8 @@ export class LoopbackUpstream {
     this.react = react;
     this.port = udp.address().port;
     udp.on('message', (packet, { port, address }) => {
-      const send = (octets: Uint8Array) => udp.send(octets, port, address);
+      // A reply that a timer brings after the end goes nowhere.
+      const send = (octets: Uint8Array) => void (this.#isOpen && udp.send(octets, port, address));
       this.#take({ query: decodeMessage(packet), over: 'udp', port, connection: undefined, send });
     });
     // A reply to a socket that is closed by now.
@@ -97,6 +99,7 @@ export class LoopbackUpstream {
   }
 
   async stop(): Promise<void> {
+    this.#isOpen = false;
     this.cut();
     const closed = once(this.#server, 'close');
     this.#server.close();
