@@ -59,12 +59,13 @@ it('large answers that are not read', { timeout: 300_000 }, async () => {
   await folder.write('large.yaml', writeManifest());
   const serving = await servePortolan(['--manifests', folder.path]);
   await serving.program.heard('cluster listed');
-  // What a server takes once it has taken after these.
+  // What a server takes once it has taken after these: the most of the last ones, as it gives memory back between two.
+  let before = 0;
   for (let turn = 0; turn < 500; turn += 1) {
     const { answers } = await ask(serving, NAME, 'A', { transport: 'tcp' });
     expect(answers).toHaveLength(ENDPOINTS);
+    if (turn >= 250) before = Math.max(before, await readHeld(serving));
   }
-  const before = await readHeld(serving);
   const query = frame(encodeMessage(makeQuery(NAME, 'A')));
   const plan: AttackPlan = {
     port: serving.port,
