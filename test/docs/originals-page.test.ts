@@ -1,5 +1,5 @@
 /**
- * `docs/how-to/originals.md` has the table of what was started in place of what: `npm run docs` writes it from the results of the
+ * `docs/how-to/originals.md` has the table of the images that replaced others: `npm run docs` writes it from the results of the
  * nightly run.
  */
 import { readFileSync } from 'node:fs';
