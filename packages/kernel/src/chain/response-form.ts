@@ -17,6 +17,14 @@ export interface ResponseForm {
   readonly extendedErrors: 'none' | 'passed-on' | 'all';
 }
 
+/** The form of our own front ends. @param udpSize in our OPT records, which limits responses over UDP too */
+export function toNativeForm({
+  udpSize,
+  ...settings
+}: Pick<ResponseForm, 'extendedErrors' | 'recursionAvailable'> & { readonly udpSize: number }): ResponseForm {
+  return { ...settings, acceptance: 'strict', opt: { kind: 'own', udpSize }, compression: 'always' };
+}
+
 /** The form of CoreDNS. @param extendedErrors `none`: only plugins that send them in CoreDNS do */
 export function toCoreDnsForm(extendedErrors: 'none' | 'all'): ResponseForm {
   return {

@@ -3,6 +3,7 @@
  */
 import { isWithin, ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
+import { toNativeForm } from '@portolan/kernel/chain/response-form.ts';
 import { type PluginUse, usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
 import { usePlace } from '@portolan/kernel/contract/use-place.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
@@ -86,13 +87,11 @@ export function writePlainEngine({
     groups: [{ server: PLAIN_GROUP, sites: [{ zone: ROOT, block: 0 }] }],
     restored: NOTHING_RESTORED,
     responses: {
-      form: {
-        acceptance: 'strict',
+      form: toNativeForm({
         recursionAvailable: responses.recursionAvailable,
-        opt: { kind: 'own', udpSize },
-        compression: 'always',
+        udpSize,
         extendedErrors: responses.sendsExtendedErrors === true ? 'all' : 'passed-on',
-      },
+      }),
       rotatesAddresses: responses.rotatesAddresses,
       counting: { by: 'domain', domain: responses.domain },
     },

@@ -6,16 +6,14 @@ import { DEFAULT_UDP_SIZE } from '@portolan/dns/response-size.ts';
 import type { Log } from '../../../base/log.ts';
 import type { HandleQuery } from '../../../chain/handle-query.ts';
 import type { Chain } from '../../../chain/handler.ts';
-import type { ResponseForm } from '../../../chain/response-form.ts';
+import { type ResponseForm, toNativeForm } from '../../../chain/response-form.ts';
 import { ListenerGroup } from '../listener-group.ts';
 
-const OWN_FORM: ResponseForm = {
-  acceptance: 'strict',
+const OWN_FORM = toNativeForm({
   recursionAvailable: true,
-  opt: { kind: 'own', udpSize: DEFAULT_UDP_SIZE },
-  compression: 'always',
+  udpSize: DEFAULT_UDP_SIZE,
   extendedErrors: 'passed-on',
-};
+});
 
 /** Answers packets by a chain. */
 export function answerByChain(chain: Chain, log: Log, form: Partial<ResponseForm> = {}): HandleQuery {

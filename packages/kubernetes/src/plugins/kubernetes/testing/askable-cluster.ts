@@ -11,7 +11,7 @@ import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { encodeAnswer } from '@portolan/kernel/chain/encode-answer.ts';
 import { type Chain, composeChain, type Handler } from '@portolan/kernel/chain/handler.ts';
 import { type Client, Query } from '@portolan/kernel/chain/query.ts';
-import type { ResponseForm } from '@portolan/kernel/chain/response-form.ts';
+import { type ResponseForm, toNativeForm } from '@portolan/kernel/chain/response-form.ts';
 import { QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
 import { composeRecords } from '@portolan/kernel/records/cluster-composer.ts';
 import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
@@ -73,13 +73,11 @@ export class AskableCluster {
       createKubernetesHandler(cluster),
       ...behind,
     ]);
-    this.#form = {
-      acceptance: 'strict',
+    this.#form = toNativeForm({
       recursionAvailable: dialect.recursionAvailable,
-      opt: { kind: 'own', udpSize: DEFAULT_UDP_SIZE },
-      compression: 'always',
+      udpSize: DEFAULT_UDP_SIZE,
       extendedErrors: 'passed-on',
-    };
+    });
   }
 
   /** Lists exactly these objects, of all kinds, and publishes them. */
