@@ -1,13 +1,13 @@
 // Serves a zone file and a cluster of manifests: node examples/embed/server.ts [PORT], with Node.js 22.18 or later.
 import { fileURLToPath } from 'node:url';
-import { createServer, toZone, usePlugin } from '@portolan/kernel';
+import { createServer, parseKey, usePlugin } from '@portolan/kernel';
 import { followManifests, useManifestCluster } from '@portolan/kubernetes/manifests/manifest-cluster.ts';
 import { file } from '@portolan/plugins/file/plugin.ts';
 
 const find = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export async function serve(port = 0) {
-  const origin = toZone('example.org');
+  const origin = parseKey('example.org');
   const zone = { origin, path: find('example.org.zone'), reload: 60_000, reloadByMtime: false };
   const server = await createServer({
     port,

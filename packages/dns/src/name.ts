@@ -55,6 +55,11 @@ export function tryParseName(text: string): AbsoluteName | undefined {
   }
 }
 
+/** The name in lower case. @throws NameError as `parseName` does */
+export function parseKey(text: string): NameKey {
+  return toKey(parseName(text));
+}
+
 /** The name in lower case. @returns undefined if the text is not a name */
 export function tryParseKey(text: string): NameKey | undefined {
   const name = tryParseName(text);

@@ -3,11 +3,11 @@
  *
  * The program has reader threads, metrics and a control socket around the same engine; see `packages/server`.
  */
-import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
+import { parseKey, ROOT } from '@portolan/dns/name.ts';
 import { DEFAULT_UDP_SIZE } from '@portolan/dns/response-size.ts';
-import type { NameKey } from '@portolan/dns/types.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { type Log, silentLog } from './base/log.ts';
+import { toNativeForm } from './chain/response-form.ts';
 import { loadPlugins, type PluginUse } from './contract/plugin-use.ts';
 import { NOTHING_RESTORED } from './deviations/table.ts';
 import { Engine } from './engine/engine.ts';
@@ -52,11 +52,6 @@ export interface EmbeddedServer {
 
 const DEFAULT_CACHE_OCTETS = 4 * 2 ** 20;
 const GRACE_MILLISECONDS = 2_000;
-
-/** The zone that a text names, as plugins take it. @throws NameError */
-export function toZone(text: string): NameKey {
-  return toKey(parseName(text));
-}
 
 /**
  * Starts a server. It is there once its plugins can answer and its sockets are open.
@@ -115,7 +110,7 @@ async function listen(parts: ListenerParts, address: string, port: number, tries
 
 function writePlan({ blocks, cacheOctets = DEFAULT_CACHE_OCTETS }: ServerSettings): EnginePlan {
   const plans = blocks.map(({ zones, plugins }) => ({
-    zones: zones?.map(toZone) ?? [ROOT],
+    zones: zones?.map(parseKey) ?? [ROOT],
     plugins,
   }));
   return {
@@ -128,13 +123,11 @@ function writePlan({ blocks, cacheOctets = DEFAULT_CACHE_OCTETS }: ServerSetting
     ],
     restored: NOTHING_RESTORED,
     responses: {
-      form: {
-        acceptance: 'strict',
+      form: toNativeForm({
         recursionAvailable: true,
-        opt: { kind: 'own', udpSize: DEFAULT_UDP_SIZE },
-        compression: 'always',
+        udpSize: DEFAULT_UDP_SIZE,
         extendedErrors: 'all',
-      },
+      }),
       rotatesAddresses: true,
       counting: { by: 'domain', domain: undefined },
     },

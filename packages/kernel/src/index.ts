@@ -4,6 +4,8 @@
  *     const server = await createServer({ port: 5353, blocks: [{ plugins: [usePlugin(definition, options)] }] });
  */
 
+// The names of zones.
+export { parseKey } from '@portolan/dns/name.ts';
 // A server.
 export { type Clock, systemClock } from './base/clock.ts';
 export { type Log, silentLog } from './base/log.ts';
@@ -20,7 +22,6 @@ export {
   createServer,
   type EmbeddedServer,
   type ServerSettings,
-  toZone,
 } from './create-server.ts';
 // For programs that open sockets by themselves.
 export { Engine, type EngineDependencies } from './engine/engine.ts';

@@ -1,7 +1,7 @@
 /**
  * A cluster whose objects are manifests in a folder, for programs that embed a server.
  */
-import { parseName, toKey } from '@portolan/dns/name.ts';
+import { parseKey } from '@portolan/dns/name.ts';
 import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
 import { type Log, silentLog } from '@portolan/kernel/base/log.ts';
 import { type PluginUse, usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
@@ -16,7 +16,7 @@ import { ManifestSource } from './manifest-source.ts';
 export function useManifestCluster(domain = 'cluster.local'): PluginUse {
   return usePlugin(kubernetes, {
     kind: 'process',
-    domain: toKey(parseName(domain)),
+    domain: parseKey(domain),
     dialect: findDialect('coredns'),
     pods: 'disabled',
     ttl: 5,

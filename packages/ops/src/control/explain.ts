@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { reverseName } from '@portolan/dns/address.ts';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseType, rcodeName } from '@portolan/dns/mnemonics.ts';
-import { isWithin, parseName, splitLabels, toKey } from '@portolan/dns/name.ts';
+import { isWithin, parseKey, parseName, splitLabels } from '@portolan/dns/name.ts';
 import { presentData } from '@portolan/dns/record-data.ts';
 import { CLASS, type Message, type NameKey, OPCODE, RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
@@ -147,7 +147,7 @@ export class Explainer {
   #noteUnready({ steps, verdict }: Walk): Verdict {
     const last = steps.findLast(({ isReached, outcome }) => isReached && outcome === 'answer');
     if (last?.source !== 'cluster' || verdict.reason !== undefined) return verdict;
-    const key = toKey(parseName(last.name));
+    const key = parseKey(last.name);
     const found = this.#findCluster(key);
     const [domain] = found?.cluster.names.apexes ?? [];
     if (found === undefined || domain === undefined) return verdict;
@@ -195,7 +195,7 @@ export class Explainer {
     client: ExplainedClient,
     { asks, further, seen, look = new DryRun() }: AnswerSettings,
   ): Promise<AnsweredStep> {
-    const key = toKey(parseName(name));
+    const key = parseKey(name);
     const message = await this.#send(key, type, { ...clientFrom(client), look });
     const { open, entry } = look;
     if (open !== undefined && entry === undefined) {

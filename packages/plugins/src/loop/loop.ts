@@ -8,7 +8,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { HEADER_OCTETS } from '@portolan/dns/header.ts';
-import { encodeName, isWithin, parseName, ROOT, toKey } from '@portolan/dns/name.ts';
+import { encodeName, isWithin, parseKey, ROOT } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Timer } from '@portolan/kernel/base/clock.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
@@ -214,7 +214,7 @@ const OURSELVES = { address: '127.0.0.1', port: 0, transport: 'udp' } as const;
 
 function randomName(zone: NameKey): NameKey {
   const labels = `${randomInt(RANDOM)}.${randomInt(RANDOM)}.`;
-  return toKey(parseName(zone === ROOT ? labels : `${labels}${zone}`));
+  return parseKey(zone === ROOT ? labels : `${labels}${zone}`);
 }
 
 /** Whether the query did not reach a server that answered. */

@@ -13,7 +13,7 @@ export function encodeParameters(words: readonly ZoneWord[]): Uint8Array {
     const word = words[at];
     if (word === undefined) break;
     const [, name = '', , value = ''] = /^([^=]*)(=(.*))?$/s.exec(word.text) ?? [];
-    const key = parseKey(name);
+    const key = parseParameterKey(name);
     if (key === undefined || word.isQuoted) throw new ZoneFileFault('not a parameter', word);
     if (parameters.has(key)) throw new ZoneFileFault('a parameter that was there before', word);
     const following = words[at + 1];
@@ -29,7 +29,7 @@ export function encodeParameters(words: readonly ZoneWord[]): Uint8Array {
   );
 }
 
-function parseKey(name: string): number | undefined {
+function parseParameterKey(name: string): number | undefined {
   const known = SERVICE_PARAMETER_KEYS.indexOf(name.toLowerCase());
   if (known >= 0) return known;
   const digits = /^key(0|[1-9]\d{0,4})$/i.exec(name)?.[1];
@@ -89,7 +89,7 @@ function splitList(word: ZoneWord): readonly string[] {
 }
 
 function requireKey(name: string, word: ZoneWord): number {
-  const key = parseKey(name);
+  const key = parseParameterKey(name);
   if (key === undefined) throw new ZoneFileFault('not the name of a parameter', word);
   return key;
 }

@@ -1,7 +1,7 @@
 /**
  * The two sets of rules for answers from keys.
  */
-import { isWithin, parseName, toKey } from '@portolan/dns/name.ts';
+import { isWithin, parseKey } from '@portolan/dns/name.ts';
 import { type AbsoluteName, type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { ServiceRules } from '../names/services.ts';
 import { answerAsCoreDns, type CoreDnsRules } from './coredns-rules.ts';
@@ -32,7 +32,7 @@ export interface SkyDnsDefaults {
 
 const COREDNS_TTL = 300;
 const DEFAULT_PRIORITY = 10;
-const REVERSE_ZONES = ['in-addr.arpa.', 'ip6.arpa.'].map((zone) => toKey(parseName(zone)));
+const REVERSE_ZONES = ['in-addr.arpa.', 'ip6.arpa.'].map(parseKey);
 
 export function makeCoreDnsRules({ minLease, maxLease, ...rules }: CoreDnsSettings): ZoneRules {
   return {

@@ -2,7 +2,7 @@
  * The part of dnsmasq-nanny beside dnsmasq: follows the folder of kube-dns's ConfigMap and applies its stub domains and upstream
  * servers to the running server. No restart means that no cached answer and no query is lost.
  */
-import { isWithin, parseName, toKey } from '@portolan/dns/name.ts';
+import { isWithin, parseKey, toKey } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
@@ -25,7 +25,7 @@ export interface NannyOptions {
 }
 
 /** Stub servers with names in this domain are Services, which kube-dns resolves. */
-const CLUSTER = toKey(parseName('cluster.local.'));
+const CLUSTER = parseKey('cluster.local.');
 
 export class Nanny {
   readonly #options: NannyOptions;

@@ -1,7 +1,7 @@
 /**
  * Compiles the settings of SkyDNS, with the current data of etcd, to the plan of a server.
  */
-import { joinName, parseName, toKey } from '@portolan/dns/name.ts';
+import { joinName, parseKey, toKey } from '@portolan/dns/name.ts';
 import { DEFAULT_UDP_SIZE } from '@portolan/dns/response-size.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { SkyDnsEtcdOptions } from '@portolan/etcd/plugins/etcd/options.ts';
@@ -53,7 +53,7 @@ export interface SkyDnsMachine {
   readonly now: number;
 }
 
-const REVERSE_ZONES = ['in-addr.arpa.', 'ip6.arpa.'].map((zone) => toKey(parseName(zone)));
+const REVERSE_ZONES = ['in-addr.arpa.', 'ip6.arpa.'].map(parseKey);
 const CACHE_OCTETS = 16 * 2 ** 20;
 
 export function compileSkyDns(

@@ -3,7 +3,7 @@
  */
 import { splitAddress } from '@portolan/corefile/directive/go-values.ts';
 import { parseAddress } from '@portolan/dns/address.ts';
-import { parseName, toKey, tryParseKey } from '@portolan/dns/name.ts';
+import { parseKey, tryParseKey } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { parseEndpoint } from '@portolan/etcd/source/client/endpoints.ts';
 import type { EtcdSettings } from '@portolan/etcd/source/client/settings.ts';
@@ -163,7 +163,7 @@ function readEtcd(read: SkyDnsFlagReader): EtcdSettings {
 type Complaints = Pick<SkyDnsFlagReader, 'addProblem'>;
 
 /** Replace wrong values; settings with problems are never used. */
-const NO_NAME = toKey(parseName('invalid.'));
+const NO_NAME = parseKey('invalid.');
 const NO_PLACE = { address: '192.0.2.1', port: 53 };
 
 function readName(read: Complaints, where: string, text: string): NameKey {

@@ -1,7 +1,7 @@
 /**
  * The counts of searched names over all threads: rings come and go, and their counts wrap around.
  */
-import { parseName, toKey } from '@portolan/dns/name.ts';
+import { parseKey } from '@portolan/dns/name.ts';
 import { encodeName } from '@portolan/dns/name-wire.ts';
 import { readSearchCounts, setSearchSuffix } from './search-counts.ts';
 
@@ -25,9 +25,7 @@ export class SearchTotals {
   begin(domain: string): void {
     // Services do not fit below a longer one.
     const isTooLong = domain.length > MAX_DOMAIN_CHARACTERS;
-    this.#suffix = isTooLong
-      ? NO_SUFFIX
-      : encodeName(toKey(parseName(domain === '.' ? 'svc.' : `svc.${domain}`)));
+    this.#suffix = isTooLong ? NO_SUFFIX : encodeName(parseKey(domain === '.' ? 'svc.' : `svc.${domain}`));
   }
 
   countIn(memories: Iterable<SharedArrayBuffer>): void {

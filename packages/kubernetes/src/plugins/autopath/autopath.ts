@@ -5,7 +5,7 @@
  * A client that gets the answer for a missing name walks its list by itself, so passing on is right wherever the list is not known.
  */
 import { readFile } from 'node:fs/promises';
-import { parseName, toKey, tryParseName } from '@portolan/dns/name.ts';
+import { parseKey, tryParseName } from '@portolan/dns/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -53,7 +53,7 @@ const NO_SOURCE: SearchSource = { domains: new Set(), listFor: () => undefined }
 /** Plugins that know the search lists of pods. */
 const KNOWING: readonly string[] = ['kubernetes', 'kubernetai', 'erratic'];
 /** The list that `erratic` of CoreDNS has, for tests. */
-const DOMAINS_OF_ERRATIC = ['a.example.org.', 'b.example.org.'].map((domain) => toKey(parseName(domain)));
+const DOMAINS_OF_ERRATIC = ['a.example.org.', 'b.example.org.'].map(parseKey);
 /** The search list of the server. */
 const RESOLV_CONF = '/etc/resolv.conf';
 
@@ -94,7 +94,7 @@ export class Autopath implements Plugin {
       log.warn('plugin/autopath: kubernetes has no "pods verified", so the search lists of pods are unknown');
     try {
       const words = parseSearchDomains(await readFile(this.#resolvConf, 'utf8'));
-      const ownDomains = words.map((word) => toKey(parseName(word)));
+      const ownDomains = words.map(parseKey);
       for (const cluster of this.#clusters) cluster.ownDomains = ownDomains;
       this.#published?.start();
     } catch (error) {

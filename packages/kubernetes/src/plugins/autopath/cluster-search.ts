@@ -1,7 +1,7 @@
 /**
  * The search lists of pods, from the clusters that the block follows.
  */
-import { isWithin, parseName, ROOT, splitLabels, toKey } from '@portolan/dns/name.ts';
+import { isWithin, parseKey, ROOT, splitLabels } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { canonicalAddress } from '../../names/endpoints.ts';
 import type { PodSearches, SearchingPod } from '../../names/pod-searches.ts';
@@ -33,7 +33,7 @@ export class ClusterSearch {
     this.#cluster = cluster;
     this.#searchesServices = searchesServices;
     this.#zones = cluster.serviceZones
-      .map((apex) => ({ apex, services: toKey(parseName(`svc.${apex === ROOT ? '' : apex}`)) }))
+      .map((apex) => ({ apex, services: parseKey(`svc.${apex === ROOT ? '' : apex}`) }))
       .sort((one, other) => other.apex.length - one.apex.length);
   }
 

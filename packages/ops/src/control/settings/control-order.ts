@@ -20,7 +20,7 @@
  */
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import { parseType } from '@portolan/dns/mnemonics.ts';
-import { parseName, ROOT, toKey, tryParseName } from '@portolan/dns/name.ts';
+import { parseKey, ROOT, tryParseName } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { LOG_LEVELS, type LogLevel } from '@portolan/kernel/base/log.ts';
 import { findNearest } from '@portolan/kernel/base/nearest.ts';
@@ -318,7 +318,7 @@ class OrderReader extends ValueReader {
   }
 
   #domain(text: string): NameKey {
-    return toKey(parseName(this.#name(text)));
+    return parseKey(this.#name(text));
   }
 
   #type(text: string): string {

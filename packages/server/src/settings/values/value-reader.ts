@@ -2,7 +2,7 @@
  * Reads values from the texts of flags. A wrong value is a problem; all problems are reported together.
  */
 import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
-import { NameError, parseName, ROOT, toKey } from '@portolan/dns/name.ts';
+import { NameError, parseKey, ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { formatDuration, parseDuration } from '@portolan/kernel/base/duration.ts';
 import type { Problem } from './problem.ts';
@@ -94,10 +94,10 @@ export class ValueReader {
 
   /** Reads a zone name: letters, digits, dashes and underscores between dots; not the root. */
   zone(where: string, text: string | undefined, fallback: string): NameKey {
-    const otherwise = toKey(parseName(fallback));
+    const otherwise = parseKey(fallback);
     if (text === undefined) return otherwise;
     try {
-      const key = toKey(parseName(text));
+      const key = parseKey(text);
       if (key !== ROOT && ZONE.test(text)) return key;
       if (key !== ROOT) {
         const remedy = `Give letters, digits and dashes between dots, as in ${fallback}`;
