@@ -37,21 +37,29 @@ function makeMemory(maxCounts: number): RatesMemory {
   return { accounts: makeRateLimiterMemory(maxCounts), seed: randomInt(2 ** 31), servers: new Map() };
 }
 
+/** The block of a handler. */
+export interface LimitedSite {
+  /** Its first listener group. */
+  readonly server: string;
+  readonly view: string;
+}
+
 /** The rates of one handler. All listener groups of its block share their accounts. */
 export class StatedRates {
   readonly limits: RateLimits;
   /** Whether listeners apply them; otherwise the chain does. */
   isByListeners = true;
-  readonly #view: string;
+  readonly #site: LimitedSite;
   readonly #rules: RateRules;
   readonly #memory: RatesMemory;
 
-  /** @param view of its block @param former rates of the plan before, whose accounts stay if they are the same */
-  constructor(limits: RateLimits, view: string, former: readonly StatedRates[]) {
+  /** @param former rates of the plan before. Those that are the same are taken out of them, and their accounts stay. */
+  constructor(limits: RateLimits, site: LimitedSite, former: StatedRates[]) {
     this.limits = limits;
-    this.#view = view;
+    this.#site = site;
     this.#rules = toRules(limits);
-    const same = former.find((each) => each.#isSame(limits.zones, view, this.#rules));
+    const place = former.findIndex((each) => each.#isSame(this));
+    const [same] = place < 0 ? [] : former.splice(place, 1);
     this.#memory = same === undefined ? makeMemory(limits.maxCounts) : same.#memory;
   }
 
@@ -74,7 +82,7 @@ export class StatedRates {
   catchUp(): void {
     const { requests, responses } = this.limits.exceeded;
     for (const [server, rates] of this.#memory.servers) {
-      const site = { server, view: this.#view };
+      const site = { server, view: this.#site.view };
       const words = new Int32Array(rates.shared.exceeded);
       const requestsNow = Atomics.load(words, EXCEEDED.REQUESTS);
       const responsesNow = Atomics.load(words, EXCEEDED.RESPONSES);
@@ -87,11 +95,11 @@ export class StatedRates {
     }
   }
 
-  #isSame(zones: readonly NameKey[], view: string, rules: RateRules): boolean {
+  #isSame(other: StatedRates): boolean {
     return (
-      this.#view === view &&
-      isDeepStrictEqual(this.limits.zones, zones) &&
-      isDeepStrictEqual(this.#rules, rules)
+      isDeepStrictEqual(this.#site, other.#site) &&
+      isDeepStrictEqual(this.limits.zones, other.limits.zones) &&
+      isDeepStrictEqual(this.#rules, other.#rules)
     );
   }
 }

@@ -11,26 +11,25 @@ import { EMPTY_ANSWER, toWholeAnswer } from '../../chain/whole-answer.ts';
 import { DEBIT } from '../../listen/rate-limiter.ts';
 import { RateChecker } from '../../listen/rate-rules.ts';
 import { encodeSocketAddress } from '../../socket/addresses.ts';
-import { isLimiting, StatedRates } from './block-limits.ts';
+import { isLimiting, type LimitedSite, StatedRates } from './block-limits.ts';
 
 const DROPPED = { kind: 'drop' } as const;
 
 /**
  * The handlers of a block, and the rates that they state.
  *
- * @param view of the block
- * @param former rates of the plan before, whose accounts stay if they are the same
+ * @param former rates of the plan before. Those that are the same are taken out of them, and their accounts stay.
  */
 export function limitHandlers(
   stated: readonly Handler[],
-  view: string,
-  former: readonly StatedRates[],
+  site: LimitedSite,
+  former: StatedRates[],
   clock: Pick<Clock, 'monotonic'>,
 ): { readonly handlers: readonly Handler[]; readonly rates: readonly StatedRates[] } {
   const rates: StatedRates[] = [];
   const handlers = stated.map((handler) => {
     if (!isLimiting(handler.limits)) return handler;
-    const own = new StatedRates(handler.limits, view, former);
+    const own = new StatedRates(handler.limits, site, former);
     rates.push(own);
     return limitInChain(handler, own, clock);
   });

@@ -152,14 +152,10 @@ export class ServerBlocks {
       outcomes: this.#outcomes,
       networks: dependencies.networks,
     });
+    const formerRates = [...(former?.limits.rates ?? [])];
     try {
       this.#blocks = plan.blocks.map((block, index) =>
-        this.#makeBlock(
-          block,
-          findServer(plan, index),
-          former?.findFormerPlugins(block),
-          former?.limits.rates ?? [],
-        ),
+        this.#makeBlock(block, findServer(plan, index), former?.findFormerPlugins(block), formerRates),
       );
     } catch (error) {
       // The failed plan is tried again and again: release the metrics and the table space of the plugins made so far.
@@ -365,7 +361,7 @@ export class ServerBlocks {
     plan: ServerBlockPlan,
     server: string,
     former: readonly (Plugin | undefined)[] | undefined,
-    formerRates: readonly StatedRates[],
+    formerRates: StatedRates[],
   ): RunningBlock {
     const made: MadeBlock = { plugins: [], handlers: [], chain: UNMADE };
     const context = this.#createContext(plan, server, made);
@@ -381,7 +377,7 @@ export class ServerBlocks {
     });
     const known = this.#rules.keepsState ? formerRates : [];
     const stated = made.plugins.flatMap(({ plugin }) => plugin.handler ?? []).map(publishNames);
-    const { handlers, rates } = limitHandlers(stated, getViewName(plan), known, clock);
+    const { handlers, rates } = limitHandlers(stated, { server, view: getViewName(plan) }, known, clock);
     made.handlers = handlers;
     made.chain = this.#createBlockChain(made.handlers);
     const [choice] = made.plugins.flatMap(({ plugin }) => plugin.choice ?? []);
