@@ -9,10 +9,7 @@ import {
   findInterval,
 } from '@portolan/dns/address-intervals.ts';
 import type { AddressRange } from '@portolan/dns/address-range.ts';
-import { AF_INET, AF_INET6 } from '../socket/linux.ts';
-
-const IPV4_AT = 4;
-const IPV6_AT = 8;
+import { AF_INET, AF_INET6, IPV4_AT, IPV6_AT } from '../socket/linux.ts';
 
 export class ClientPrefixes {
   readonly #ipv4: AddressIntervals;

@@ -6,9 +6,10 @@
  * question. An attacker can ask for any number of missing names, so these count together.
  */
 import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { LOWER_CASE } from '@portolan/dns/label.ts';
 import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import type { ResponseKind } from '@portolan/plugin';
-import { AF_INET } from '../socket/linux.ts';
+import { AF_INET, IPV4_AT, IPV6_AT } from '../socket/linux.ts';
 import { DEBIT, makeRateLimiterMemory, RateLimiter } from './rate-limiter.ts';
 
 /** Rates are events a second; 0: no bound. */
@@ -65,8 +66,6 @@ const NODATA = 2;
 const NXDOMAIN = 3;
 const REFERRAL = 4;
 const ERROR = 5;
-const IPV4_AT = 4;
-const IPV6_AT = 8;
 /** RFC 1035 section 2.3.4: a name has at most 127 labels. */
 const MAX_LABELS = 127;
 
@@ -199,12 +198,9 @@ function hashName(hash: number, packet: Uint8Array, start: number, name: number)
 /** Adds a label in lower case to a hash. @param at where its length is */
 export function hashLabel(hash: number, packet: Uint8Array, at: number, length: number): number {
   let mixed = mix(hash, length);
-  for (let place = at + 1; place <= at + length; place++) mixed = mix(mixed, lower(packet[place] ?? 0));
+  for (let place = at + 1; place <= at + length; place++)
+    mixed = mix(mixed, LOWER_CASE[packet[place] ?? 0] ?? 0);
   return mixed;
-}
-
-export function lower(octet: number): number {
-  return octet >= 0x41 && octet <= 0x5a ? octet | 0x20 : octet;
 }
 
 function mix(hash: number, value: number): number {

@@ -3,9 +3,10 @@
  * has.
  */
 import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { LOWER_CASE } from '@portolan/dns/label.ts';
 import { encodeName } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import { hashLabel, lower, RateChecker, type SharedRates } from './rate-rules.ts';
+import { hashLabel, RateChecker, type SharedRates } from './rate-rules.ts';
 
 /** The rates of a zone; without any, the zone has no bound, whatever zones above it have. */
 export interface RatedZone {
@@ -107,7 +108,7 @@ export class RatedZones {
 
 function isSame(wire: Uint8Array, packet: Uint8Array, at: number): boolean {
   for (let place = 0; place < wire.length; place++)
-    if (wire[place] !== lower(packet[at + place] ?? 0)) return false;
+    if (wire[place] !== LOWER_CASE[packet[at + place] ?? 0]) return false;
   return true;
 }
 

@@ -4,6 +4,7 @@
  */
 import { isMappedAddress } from '@portolan/dns/address.ts';
 import type { OctetRange } from '@portolan/dns/range-map.ts';
+import { AF_INET, IPV4_AT, IPV6_AT } from '../socket/linux.ts';
 import type { KeyOctets } from '../table/composer.ts';
 import { padded } from '../table/layout.ts';
 import type { TableViews } from '../table/memory.ts';
@@ -17,10 +18,6 @@ export interface PlaceWords {
   readonly node: number;
 }
 
-/** How the kernel stores an address in a socket address (see `socket/addresses.ts`). */
-const AF_INET = 2;
-const IPV4_AT = 4;
-const IPV6_AT = 8;
 const IPV4_OCTETS = 4;
 const IPV6_OCTETS = 16;
 /** Octets of a socket address before those that map an address of IPv4 (RFC 4291 section 2.5.5.2) end. */

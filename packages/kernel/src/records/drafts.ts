@@ -4,6 +4,7 @@
  * Decoders fill them, from Protocol Buffers, JSON or a snapshot; `RecordWriter` takes them.
  */
 import { parseAddress, readIpv4 } from '@portolan/dns/address.ts';
+import { LOWER_CASE } from '@portolan/dns/label.ts';
 import { encodeName, tryParseKey } from '@portolan/dns/name.ts';
 
 /** A growing array of numbers. */
@@ -133,9 +134,6 @@ const MAX_LABELS = 127;
 const isAlphanumeric = (octet: number): boolean =>
   (octet >= 0x61 && octet <= 0x7a) || (octet >= 0x30 && octet <= 0x39);
 
-/** Lower case of an ASCII letter. */
-const toLower = (octet: number): number => (octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet);
-
 /** Whether the name of an object can be a label: letters, digits and underscores, and hyphens after the first. */
 export function isObjectLabel(from: Uint8Array, start: number, end: number): boolean {
   if (end - start < 1 || end - start > MAX_LABEL) return false;
@@ -176,7 +174,7 @@ export class PortsDraft {
     // One octet is for the underscore.
     const isUsable = isNameLabel(from, start, end, MAX_LABEL - 1, true);
     octets.push(isUsable ? end - start : 0);
-    if (isUsable) for (let at = start; at < end; at++) octets.push(toLower(from[at] ?? 0));
+    if (isUsable) for (let at = start; at < end; at++) octets.push(LOWER_CASE[from[at] ?? 0] ?? 0);
   }
 }
 
@@ -190,7 +188,7 @@ function isNameLabel(
 ): boolean {
   if (end - start < 1 || end - start > max) return false;
   for (let at = start; at < end; at++) {
-    const octet = toLower(from[at] ?? 0);
+    const octet = LOWER_CASE[from[at] ?? 0] ?? 0;
     const isInner = at > start && (octet === HYPHEN || (hasUnderscores && octet === UNDERSCORE));
     if (!isAlphanumeric(octet) && !isInner) return false;
   }
@@ -380,7 +378,7 @@ export class SliceDraft {
     const { labelOctets } = this;
     this.labels.push(labelOctets.length);
     labelOctets.push(end - start);
-    for (let at = start; at < end; at++) labelOctets.push(toLower(from[at] ?? 0));
+    for (let at = start; at < end; at++) labelOctets.push(LOWER_CASE[from[at] ?? 0] ?? 0);
   }
 
   /** Ends a group: its ports have been added too. */

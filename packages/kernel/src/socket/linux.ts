@@ -7,6 +7,10 @@ export const AF_INET6 = 10;
 export const AF_NETLINK = 16;
 export const AF_PACKET = 17;
 
+/** Where the address begins in `sockaddr_in` and in `sockaddr_in6` (see `addresses.ts`). */
+export const IPV4_AT = 4;
+export const IPV6_AT = 8;
+
 export const SOCK_STREAM = 1;
 export const SOCK_DGRAM = 2;
 export const SOCK_RAW = 3;

@@ -4,11 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { encodeSocketAddress, type SocketAddress, toAddressFamily } from './addresses.ts';
-import { AF_INET6 } from './linux.ts';
+import { AF_INET6, IPV4_AT, IPV6_AT } from './linux.ts';
 
 const TABLE = { ipv4: '/proc/net/udp', ipv6: '/proc/net/udp6' } as const;
-const IPV4_AT = 4;
-const IPV6_AT = 8;
 
 /**
  * Counts the UDP sockets of this network namespace that are bound to an address and port.

@@ -11,6 +11,7 @@
  *                                                       8   per domain: octets | labels << 8, the name, padded
  */
 import type { WireName } from '@portolan/dns/types.ts';
+import { AF_INET, IPV4_AT, IPV6_AT } from '../socket/linux.ts';
 import { TableFullError } from './arena.ts';
 import { addWord, countLabels, finishHash, HASH_KEYS, joinSums, KEYS_PER_WORD } from './hash.ts';
 import {
@@ -33,10 +34,6 @@ import type { TableWriter } from './writer.ts';
 const ENTRY_OF_ADDRESS = { LIST: 16, KEY: 20 } as const;
 export const SEARCH_LIST = { SIZE: 0, COUNT: 4, FIRST: 8 } as const;
 
-/** How the kernel stores an address in a socket address (see `socket/addresses.ts`). */
-const AF_INET = 2;
-const IPV4_AT = 4;
-const IPV6_AT = 8;
 const IPV4_OCTETS = 4;
 const IPV6_OCTETS = 16;
 /** The third word of an IPv6 address that maps one of IPv4. */

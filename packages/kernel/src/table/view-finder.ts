@@ -5,6 +5,7 @@ import { isMappedAddress } from '@portolan/dns/address.ts';
 import { findInterval } from '@portolan/dns/address-intervals.ts';
 import type { ClientTransport } from '@portolan/dns/response-size.ts';
 import { TYPE } from '@portolan/dns/types.ts';
+import { AF_INET, IPV4_AT, IPV6_AT } from '../socket/linux.ts';
 import {
   CLASS_ACTION,
   CLASS_ASKS_ODD,
@@ -22,11 +23,6 @@ import { DEFAULT_VIEW } from './types.ts';
 /** Instead of a view number. */
 export const NO_VIEW = -1;
 export const ASK_CHAIN = -2;
-
-/** How the kernel stores an address in a socket address (see `socket/addresses.ts`). */
-const AF_INET = 2;
-const IPV4_AT = 4;
-const IPV6_AT = 8;
 
 export class ViewFinder {
   readonly #views: TableViews;

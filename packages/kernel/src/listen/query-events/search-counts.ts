@@ -4,6 +4,7 @@
  * The first domain of a pod's search list is `NAMESPACE.svc.DOMAIN`. A name of two or more labels before it that does not exist
  * comes from such a list, and names the namespace of the pod: `www.example.com.shop.svc.cluster.local`.
  */
+import { LOWER_CASE } from '@portolan/dns/label.ts';
 import { readName } from '@portolan/dns/name-wire.ts';
 import { CONTROL, CONTROL_OCTETS } from './event-ring.ts';
 import {
@@ -77,7 +78,7 @@ export class SearchCounter {
     let at = from;
     // Most names are in lower case.
     while (at + 4 <= end && view.getUint32(at) === suffixView.getUint32(at - from)) at += 4;
-    for (; at < end; at++) if (lower(view.getUint8(at)) !== suffix[at - from]) return false;
+    for (; at < end; at++) if (LOWER_CASE[view.getUint8(at)] !== suffix[at - from]) return false;
     return true;
   }
 
@@ -85,11 +86,12 @@ export class SearchCounter {
     const { counts, places, control } = this.#views;
     const octets = view.getUint8(label) + 1;
     let hash = 0;
-    for (let at = 0; at < octets; at++) hash = Math.imul(hash ^ lower(view.getUint8(label + at)), 0x01000193);
+    for (let at = 0; at < octets; at++)
+      hash = Math.imul(hash ^ (LOWER_CASE[view.getUint8(label + at)] ?? 0), 0x01000193);
     for (let probe = 0; probe < MAX_PROBES; probe++) {
       const place = (((hash >>> 8) + probe) & (NAMESPACE_PLACES - 1)) * PLACE_OCTETS;
       if (places[place] === 0)
-        for (let at = 0; at < octets; at++) places[place + at] = lower(view.getUint8(label + at));
+        for (let at = 0; at < octets; at++) places[place + at] = LOWER_CASE[view.getUint8(label + at)] ?? 0;
       if (!this.#isAt(place, view, label, octets)) continue;
       // Readers look at the label only where the count is not 0.
       Atomics.add(counts, (place + LABEL_OCTETS) >> 2, 1);
@@ -101,13 +103,9 @@ export class SearchCounter {
   #isAt(place: number, view: DataView, label: number, octets: number): boolean {
     const { places } = this.#views;
     for (let at = 0; at < octets; at++)
-      if (places[place + at] !== lower(view.getUint8(label + at))) return false;
+      if (places[place + at] !== LOWER_CASE[view.getUint8(label + at)]) return false;
     return true;
   }
-}
-
-function lower(octet: number): number {
-  return octet >= 0x41 && octet <= 0x5a ? octet | 0x20 : octet;
 }
 
 /** Sets the suffix of the names to count from now on. @param wire in lower case, with its final 0; empty: none */
