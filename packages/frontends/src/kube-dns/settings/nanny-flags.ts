@@ -6,11 +6,10 @@ import {
   type UpstreamAddress,
   UpstreamAddressError,
 } from '@portolan/kernel/forward/upstream-address.ts';
-import { type Flag, toFlagKinds } from '@portolan/server/settings/flags/flag.ts';
-import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
-import { readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
+import { readProgramFlags } from '@portolan/server/settings/flags/program-flags.ts';
 import type { Problem } from '@portolan/server/settings/values/problem.ts';
-import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
+import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 
 export interface NannyPlan {
   readonly configDir: string;
@@ -71,19 +70,15 @@ export const NANNY_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
-const SYNTAX = {
-  kinds: toFlagKinds(NANNY_FLAGS),
-  dashes: '-',
-  remedy: 'Options of dnsmasq stand behind --.',
-};
+const REMEDY = 'Options of dnsmasq stand behind --.';
+const MANNERS = { dashes: '-', remedy: REMEDY, wordRemedy: REMEDY, leavesBehind: true };
 
 /** @param words the arguments after the command */
 export function readNannyFlags(words: readonly string[]): NannyReading {
-  const problems: Problem[] = [];
-  const given = readGoFlags(words, SYNTAX, new ValueReader(problems));
-  if (given === 'help') return { kind: 'help' };
-  const read = new FlagReader(NANNY_FLAGS, (name) => given.all(name), '-', problems);
-  for (const word of given.words) read.addProblem(word, 'unexpected argument', undefined, SYNTAX.remedy);
+  const flags = readProgramFlags(words, NANNY_FLAGS, MANNERS);
+  if (flags.kind !== 'flags') return flags;
+  const { given, read } = flags;
+  const { problems } = read;
   const notes: string[] = [];
   if (given.has('dnsmasqExec'))
     notes.push('-dnsmasqExec has no effect: Portolan does the work of dnsmasq itself.');

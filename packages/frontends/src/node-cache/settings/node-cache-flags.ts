@@ -4,10 +4,11 @@
 import { parseAddress } from '@portolan/dns/address.ts';
 import { parseDuration } from '@portolan/kernel/base/duration.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
-import { type Flag, toFlagKinds } from '@portolan/server/settings/flags/flag.ts';
-import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
-import { type GivenFlags, readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
+import type { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
+import type { GivenFlags } from '@portolan/server/settings/flags/go-flags.ts';
 import { readLogLevel } from '@portolan/server/settings/flags/klog-flags.ts';
+import { readProgramFlags } from '@portolan/server/settings/flags/program-flags.ts';
 import {
   OWN_DASHBOARD_FLAGS,
   readOwnDashboard,
@@ -15,7 +16,7 @@ import {
 import { QUERY_LOG_FLAGS } from '@portolan/server/settings/query-log/query-log-flags.ts';
 import { readCorefileQueryLog } from '@portolan/server/settings/query-log/read-settings.ts';
 import type { Problem } from '@portolan/server/settings/values/problem.ts';
-import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
+import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import { readCompat } from '../../coredns/settings/compat.ts';
 import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS, PLUGIN_FLAG } from '../../coredns/settings/compat-flags.ts';
 import type { NodeCachePlan, RulesChoice } from './node-cache-plan.ts';
@@ -152,26 +153,20 @@ export const NODE_CACHE_FLAGS = [
 
 type NodeCacheFlagReader = FlagReader<typeof NODE_CACHE_FLAGS>;
 
-const SYNTAX = {
-  kinds: toFlagKinds(NODE_CACHE_FLAGS),
+const MANNERS = {
   dashes: '-',
   remedy: 'See portolan node-cache --help.',
+  wordRemedy: 'Flags behind it would have no effect: remove it.',
+  leavesBehind: true,
 };
 
 /** @param words the arguments after the command */
 export function readNodeCacheFlags(words: readonly string[]): NodeCacheReading {
-  const problems: Problem[] = [];
-  const given = readGoFlags(words, SYNTAX, new ValueReader(problems));
-  if (given === 'help') return { kind: 'help' };
-  for (const kind of ['version', 'plugins'] as const) if (given.switch(kind) === true) return { kind };
-  const read = new FlagReader(NODE_CACHE_FLAGS, (name) => given.all(name), '-', problems);
-  for (const word of given.words)
-    read.addProblem(
-      word,
-      'unexpected argument',
-      undefined,
-      'Flags behind it would have no effect: remove it.',
-    );
+  const flags = readProgramFlags(words, NODE_CACHE_FLAGS, MANNERS);
+  if (flags.kind !== 'flags') return flags;
+  const { given, read } = flags;
+  if (given.switch('plugins') === true) return { kind: 'plugins' };
+  const { problems } = read;
   const plan = readPlan(given, read);
   const logLevel = readLogLevel(given.last('v'), read);
   return problems.length === 0 ? { kind: 'good', plan, logLevel } : { kind: 'bad', problems };

@@ -2,13 +2,13 @@
  * The command line and the environment of SkyDNS.
  */
 import { type Environment, readVariable } from '@portolan/kernel/base/environment.ts';
-import { type Flag, toFlagKinds } from '@portolan/server/settings/flags/flag.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
-import { parseGoBoolean, readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
+import { parseGoBoolean } from '@portolan/server/settings/flags/go-flags.ts';
+import { readProgramFlags } from '@portolan/server/settings/flags/program-flags.ts';
 import { OWN_DASHBOARD_FLAGS } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
 import { QUERY_LOG_FLAGS } from '@portolan/server/settings/query-log/query-log-flags.ts';
 import type { Problem } from '@portolan/server/settings/values/problem.ts';
-import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 
 const COUNT = { kind: 'integer', min: 0, max: 2 ** 31 - 1, of: 'a number' } as const;
 const TEXT = { kind: 'text', of: 'a text' } as const;
@@ -201,11 +201,10 @@ const REMEDY = "See 'portolan skydns --help' for those there are.";
 
 /** @param words the arguments after the command */
 export function readSkyDnsFlags(words: readonly string[], environment: Environment): SkyDnsFlagsReading {
-  const problems: Problem[] = [];
-  const manners = { kinds: toFlagKinds(SKYDNS_FLAGS), dashes: '-', remedy: REMEDY };
-  const given = readGoFlags(words, manners, new ValueReader(problems));
-  if (given === 'help') return { kind: 'help' };
-  if (given.switch('version') === true) return { kind: 'version' };
+  const flags = readProgramFlags(words, SKYDNS_FLAGS, { dashes: '-', remedy: REMEDY });
+  if (flags.kind !== 'flags') return flags;
+  const { given } = flags;
+  const { problems } = flags.read;
   const texts = (name: string): readonly string[] => {
     const own = given.all(name).filter((text) => text !== '');
     const variable = readVariable(environment, VARIABLES.get(name) ?? '') ?? '';
@@ -213,7 +212,5 @@ export function readSkyDnsFlags(words: readonly string[], environment: Environme
     return name === 'systemd' ? [String(parseGoBoolean(variable) ?? false)] : [variable];
   };
   const read = new FlagReader(SKYDNS_FLAGS, texts, '-', problems);
-  for (const word of [...given.words, ...given.behind])
-    read.addProblem(word, 'unexpected argument', undefined, 'Give flags only.');
   return { kind: 'flags', read, problems };
 }

@@ -2,12 +2,11 @@
  * The flags of exechealthz, read as that program reads them: each `-cmd` belongs to the `-url` at the same position.
  */
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
-import { type Flag, toFlagKinds } from '@portolan/server/settings/flags/flag.ts';
-import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
-import { readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
+import type { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import { readLogLevel } from '@portolan/server/settings/flags/klog-flags.ts';
+import { readProgramFlags } from '@portolan/server/settings/flags/program-flags.ts';
 import type { Problem } from '@portolan/server/settings/values/problem.ts';
-import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import type { HealthzCheck, HealthzPlan } from './healthz-plan.ts';
 
 export type HealthzReading =
@@ -70,14 +69,11 @@ const PATH = /^\/[A-Za-z0-9._~!$&'()*+,;=:@%\-/]*$/;
 
 /** @param words the arguments after the command */
 export function readHealthzFlags(words: readonly string[]): HealthzReading {
-  const problems: Problem[] = [];
-  const syntax = { kinds: toFlagKinds(HEALTHZ_FLAGS), dashes: '-', remedy: REMEDY };
-  const given = readGoFlags(words, syntax, new ValueReader(problems));
-  if (given === 'help') return { kind: 'help' };
-  if (given.switch('version') === true) return { kind: 'version' };
-  const read = new FlagReader(HEALTHZ_FLAGS, (name) => given.all(name), '-', problems);
-  for (const word of [...given.words, ...given.behind])
-    read.addProblem(word, 'unexpected argument', undefined, 'Give flags only, and a command in quotes.');
+  const wordRemedy = 'Give flags only, and a command in quotes.';
+  const flags = readProgramFlags(words, HEALTHZ_FLAGS, { dashes: '-', remedy: REMEDY, wordRemedy });
+  if (flags.kind !== 'flags') return flags;
+  const { given, read } = flags;
+  const { problems } = read;
   const latency = readTime('latency', read);
   const plan: HealthzPlan = {
     checks: readChecks(read),

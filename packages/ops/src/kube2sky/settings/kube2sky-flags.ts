@@ -5,12 +5,11 @@ import { type EtcdEndpoint, parseEndpoint } from '@portolan/etcd/source/client/e
 import { type Environment, expandVariables } from '@portolan/kernel/base/environment.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
-import { type Flag, toFlagKinds } from '@portolan/server/settings/flags/flag.ts';
-import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
-import { readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
+import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 import { readLogLevel } from '@portolan/server/settings/flags/klog-flags.ts';
+import { readProgramFlags } from '@portolan/server/settings/flags/program-flags.ts';
 import type { Problem } from '@portolan/server/settings/values/problem.ts';
-import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
+import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import type { Kube2SkyPlan } from './kube2sky-plan.ts';
 
 export const KUBE2SKY_FLAGS = [
@@ -80,14 +79,10 @@ const REMEDY = "See 'portolan kube2sky --help' for those there are.";
 
 /** @param words the arguments after the command */
 export function readKube2SkyFlags(words: readonly string[], environment: Environment): Kube2SkyReading {
-  const problems: Problem[] = [];
-  const syntax = { kinds: toFlagKinds(KUBE2SKY_FLAGS), dashes: '-', remedy: REMEDY };
-  const given = readGoFlags(words, syntax, new ValueReader(problems));
-  if (given === 'help') return { kind: 'help' };
-  if (given.switch('version') === true) return { kind: 'version' };
-  const read = new FlagReader(KUBE2SKY_FLAGS, (name) => given.all(name), '-', problems);
-  for (const word of [...given.words, ...given.behind])
-    read.addProblem(word, 'unexpected argument', undefined, 'Give flags only.');
+  const flags = readProgramFlags(words, KUBE2SKY_FLAGS, { dashes: '-', remedy: REMEDY });
+  if (flags.kind !== 'flags') return flags;
+  const { given, read } = flags;
+  const { problems } = read;
   const masterUrl = read.value('kube-master-url');
   const settings: Kube2SkySettings = {
     plan: {

@@ -4,12 +4,11 @@
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import type { FindClusterOptions } from '@portolan/kubernetes/api/connection/find-cluster.ts';
 import { isDns1123Subdomain } from '@portolan/kubernetes/names/name-rules.ts';
-import { type Flag, toFlagKinds } from '../flags/flag.ts';
-import { FlagReader } from '../flags/flag-reader.ts';
-import { readGoFlags } from '../flags/go-flags.ts';
+import type { Flag, FlagKinds } from '../flags/flag.ts';
+import type { FlagReader } from '../flags/flag-reader.ts';
 import { readLogLevel } from '../flags/klog-flags.ts';
+import { readProgramFlags } from '../flags/program-flags.ts';
 import type { Problem } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
 import type { AutoscalerPlan, ElectionPlan } from './autoscaler-plan.ts';
 import { readDefaultParameters } from './default-parameters.ts';
 import { JsonError } from './json-node.ts';
@@ -146,10 +145,10 @@ export type AutoscalerReading =
 
 const REMEDY = "See 'portolan autoscaler --help' for those there are.";
 /** Flags of the original's log library, beside those of klog. */
-const LOG_FLAGS = [
+const LOG_FLAGS: FlagKinds = new Map([
   ['log-link', 'value'],
   ['logbuflevel', 'value'],
-] as const;
+]);
 const MIN_LEASE = 3_000;
 
 /** @param words the arguments after the command */
@@ -157,14 +156,11 @@ export function readAutoscalerFlags(
   words: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): AutoscalerReading {
-  const problems: Problem[] = [];
-  const kinds = new Map([...toFlagKinds(AUTOSCALER_FLAGS), ...LOG_FLAGS]);
-  const given = readGoFlags(words, { kinds, dashes: '--', remedy: REMEDY }, new ValueReader(problems));
-  if (given === 'help') return { kind: 'help' };
-  if (given.switch('version') === true) return { kind: 'version' };
-  const read = new FlagReader(AUTOSCALER_FLAGS, (name) => given.all(name), '--', problems);
-  for (const word of [...given.words, ...given.behind])
-    read.addProblem(word, 'unexpected argument', undefined, 'Give flags only.');
+  const manners = { dashes: '--', remedy: REMEDY, further: LOG_FLAGS };
+  const flags = readProgramFlags(words, AUTOSCALER_FLAGS, manners);
+  if (flags.kind !== 'flags') return flags;
+  const { given, read } = flags;
+  const { problems } = read;
   const defaultParameters = readDefaults(read);
   const logLevel = readLogLevel(given.last('v'), read);
   const isUnreadable = problems.length > 0 || !/^\d+$/.test(read.text('poll-period-seconds') ?? '');

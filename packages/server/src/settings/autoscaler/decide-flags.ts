@@ -1,11 +1,9 @@
 /**
  * The flags of `portolan autoscaler decide`.
  */
-import { type Flag, toFlagKinds } from '../flags/flag.ts';
-import { FlagReader } from '../flags/flag-reader.ts';
-import { readGoFlags } from '../flags/go-flags.ts';
-import type { Checked, Problem } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
+import type { Flag } from '../flags/flag.ts';
+import { readProgramFlags } from '../flags/program-flags.ts';
+import type { Checked } from '../values/problem.ts';
 
 const COUNT = { kind: 'integer', min: 0, max: 1_000_000_000, of: 'a number' } as const;
 
@@ -49,13 +47,10 @@ const REMEDY = "See 'portolan autoscaler decide --help' for those there are.";
 
 /** @param words the arguments after the command */
 export function readDecideFlags(words: readonly string[]): Checked<DecideQuestion> | 'help' {
-  const problems: Problem[] = [];
-  const syntax = { kinds: toFlagKinds(DECIDE_FLAGS), dashes: '--', remedy: REMEDY };
-  const given = readGoFlags(words, syntax, new ValueReader(problems));
-  if (given === 'help') return 'help';
-  const read = new FlagReader(DECIDE_FLAGS, (name) => given.all(name), '--', problems);
-  for (const word of [...given.words, ...given.behind])
-    read.addProblem(word, 'unexpected argument', undefined, 'Give flags only.');
+  const flags = readProgramFlags(words, DECIDE_FLAGS, { dashes: '--', remedy: REMEDY });
+  if (flags.kind !== 'flags') return flags.kind;
+  const { read } = flags;
+  const { problems } = read;
   for (const name of ['params', 'nodes', 'cores'] as const)
     if (!read.isGiven(name)) read.addProblem(`--${name}`, 'not given', undefined, 'Give it.');
   const file = read.value('params') ?? '';

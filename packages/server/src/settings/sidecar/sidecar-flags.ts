@@ -5,12 +5,12 @@ import { tryParseName } from '@portolan/dns/name.ts';
 import type { AbsoluteName } from '@portolan/dns/types.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import { parseUpstream, UpstreamAddressError } from '@portolan/kernel/forward/upstream-address.ts';
-import { type Flag, toFlagKinds } from '../flags/flag.ts';
-import { FlagReader } from '../flags/flag-reader.ts';
-import { readGoFlags } from '../flags/go-flags.ts';
+import type { Flag } from '../flags/flag.ts';
+import type { FlagReader } from '../flags/flag-reader.ts';
 import { readLogLevel } from '../flags/klog-flags.ts';
+import { readProgramFlags } from '../flags/program-flags.ts';
 import type { Problem } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
+import type { ValueReader } from '../values/value-reader.ts';
 import {
   type CountsPlan,
   PROBE_TYPES,
@@ -97,14 +97,10 @@ const PATH = /^\/[A-Za-z0-9._~\-/]*$/;
 
 /** @param words the arguments after the command */
 export function readSidecarFlags(words: readonly string[]): SidecarReading {
-  const problems: Problem[] = [];
-  const syntax = { kinds: toFlagKinds(SIDECAR_FLAGS), dashes: '--', remedy: REMEDY };
-  const given = readGoFlags(words, syntax, new ValueReader(problems));
-  if (given === 'help') return { kind: 'help' };
-  if (given.switch('version') === true) return { kind: 'version' };
-  const read = new FlagReader(SIDECAR_FLAGS, (name) => given.all(name), '--', problems);
-  for (const word of [...given.words, ...given.behind])
-    read.addProblem(word, 'unexpected argument', undefined, 'Give flags only.');
+  const flags = readProgramFlags(words, SIDECAR_FLAGS, { dashes: '--', remedy: REMEDY });
+  if (flags.kind !== 'flags') return flags;
+  const { given, read } = flags;
+  const { problems } = read;
   const probes = readProbes(read.texts('probe'), read);
   const plan: SidecarPlan = {
     probes,
