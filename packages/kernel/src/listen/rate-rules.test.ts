@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { makeQuery, QUERY_HEADER, record } from '../chain/testing/queries.ts';
 import { encodeSocketAddress } from '../socket/addresses.ts';
 import { DEBIT } from './rate-limiter.ts';
-import { EXCEEDED, RateChecker, type RateRules, shareRates } from './rate-rules.ts';
+import { EXCEEDED, makeExceededWords, RateChecker, type RateRules, shareRates } from './rate-rules.ts';
 
 const RULES: RateRules = {
   prefixLengths: { ipv4: 24, ipv6: 56 },
@@ -22,14 +22,15 @@ const NOW = 1_000_000;
 const { WITHIN, EXCEEDED: OVER } = DEBIT;
 
 function makeChecker(rules: Partial<RateRules> = {}) {
-  const shared = shareRates({ ...RULES, ...rules }, 4711);
+  const words = makeExceededWords();
+  const shared = { ...shareRates({ ...RULES, ...rules }, 4711), exceeded: words };
   const checker = new RateChecker(shared);
   return {
     respond: (packet: Uint8Array, client = '192.0.2.1') =>
       checker.countResponse(encodeSocketAddress({ address: client, port: 53 }), 0, packet, 0, NOW),
     request: (client: string) =>
       checker.countRequest(encodeSocketAddress({ address: client, port: 53 }), 0, NOW),
-    exceeded: () => [...new Int32Array(shared.exceeded)],
+    exceeded: () => [...new Int32Array(words)],
   };
 }
 

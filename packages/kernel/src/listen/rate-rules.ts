@@ -36,8 +36,8 @@ export interface RateRules {
 export interface SharedRates {
   readonly rules: RateRules;
   readonly accounts: SharedArrayBuffer;
-  /** How many have exceeded their rate since the start: two words, of requests and of responses. */
-  readonly exceeded: SharedArrayBuffer;
+  /** How many have exceeded their rate since the start: two words, of requests and of responses. Undefined: nobody reads them. */
+  readonly exceeded: SharedArrayBuffer | undefined;
   /** Drawn at random, so that clients cannot choose addresses that share an account. */
   readonly seed: number;
 }
@@ -54,8 +54,9 @@ export function makeExceededWords(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
 }
 
+/** Rates with accounts of their own. */
 export function shareRates(rules: RateRules, seed: number): SharedRates {
-  return { rules, seed, accounts: makeRateLimiterMemory(rules.maxCounts), exceeded: makeExceededWords() };
+  return { rules, seed, accounts: makeRateLimiterMemory(rules.maxCounts), exceeded: undefined };
 }
 
 /** A number for each kind in the key of an account; 0 stands for requests. */
@@ -74,7 +75,7 @@ export class RateChecker {
   readonly #limiter: RateLimiter;
   readonly #rules: RateRules;
   readonly #seed: number;
-  readonly #exceeded: Int32Array;
+  readonly #exceeded: Int32Array | undefined;
   readonly #requestInterval: number;
   /** By the number of a kind; 0: no bound. */
   readonly #intervals: readonly number[];
@@ -85,7 +86,7 @@ export class RateChecker {
     this.#limiter = new RateLimiter(accounts, rules.window);
     this.#rules = rules;
     this.#seed = seed;
-    this.#exceeded = new Int32Array(exceeded);
+    this.#exceeded = exceeded && new Int32Array(exceeded);
     this.#requestInterval = toInterval(rules.requests);
     this.#intervals = [0, ...KINDS.map((kind) => toInterval(rules.responses[kind]))];
     this.#boundsResponses = this.#intervals.some((interval) => interval > 0);
@@ -123,7 +124,8 @@ export class RateChecker {
 
   #judge(debit: number, word: number): number {
     if (debit === DEBIT.WITHIN || debit === DEBIT.NO_ROOM) return DEBIT.WITHIN;
-    Atomics.add(this.#exceeded, word, 1);
+    // Threads would contend for the words.
+    if (this.#exceeded !== undefined) Atomics.add(this.#exceeded, word, 1);
     return this.#rules.reportsOnly ? DEBIT.WITHIN : debit;
   }
 

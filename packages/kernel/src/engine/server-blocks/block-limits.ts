@@ -19,9 +19,11 @@ import {
 import type { RatedZone } from '../../listen/rated-zones.ts';
 import type { GroupPlan } from '../../plan/server-blocks-plan.ts';
 
-/** The memory of rates on one listener group, and how much of it is counted. */
+/** The rates on one listener group, and how much of what exceeds them is counted. */
 interface ServerRates {
   readonly shared: SharedRates;
+  /** Those of `shared.exceeded`. */
+  readonly words: Int32Array;
   requests: number;
   responses: number;
 }
@@ -68,13 +70,9 @@ export class StatedRates {
     const { accounts, seed, servers } = this.#memory;
     const known = servers.get(server);
     if (known !== undefined) return known.shared;
-    const shared: SharedRates = {
-      rules: this.#rules,
-      accounts,
-      exceeded: makeExceededWords(),
-      seed,
-    };
-    servers.set(server, { shared, requests: 0, responses: 0 });
+    const exceeded = makeExceededWords();
+    const shared: SharedRates = { rules: this.#rules, accounts, exceeded, seed };
+    servers.set(server, { shared, words: new Int32Array(exceeded), requests: 0, responses: 0 });
     return shared;
   }
 
@@ -83,9 +81,8 @@ export class StatedRates {
     const { requests, responses } = this.limits.exceeded;
     for (const [server, rates] of this.#memory.servers) {
       const site = { server, view: this.#site.view };
-      const words = new Int32Array(rates.shared.exceeded);
-      const requestsNow = Atomics.load(words, EXCEEDED.REQUESTS);
-      const responsesNow = Atomics.load(words, EXCEEDED.RESPONSES);
+      const requestsNow = Atomics.load(rates.words, EXCEEDED.REQUESTS);
+      const responsesNow = Atomics.load(rates.words, EXCEEDED.RESPONSES);
       const newRequests = (requestsNow - rates.requests) >>> 0;
       const newResponses = (responsesNow - rates.responses) >>> 0;
       rates.requests = requestsNow;
