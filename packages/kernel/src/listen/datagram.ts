@@ -189,10 +189,15 @@ class DatagramListener implements UdpListener {
     client: SocketAddress,
   ): Promise<void> {
     this.#unanswered++;
-    const response = await coming;
-    if (response !== undefined) await this.#send(socket, response, client);
-    this.#unanswered--;
-    if (this.#unanswered === 0) this.#onSettled();
+    try {
+      const response = await coming;
+      if (response !== undefined) await this.#send(socket, response, client);
+    } catch (error) {
+      this.#answers.faults.note(error);
+    } finally {
+      this.#unanswered--;
+      if (this.#unanswered === 0) this.#onSettled();
+    }
   }
 
   /** Node throws at once for port 0; other errors come in the callback. */
