@@ -1,6 +1,8 @@
 import { RCODE } from '@portolan/dns/types.ts';
 import { EMPTY_ANSWER } from '@portolan/plugin';
 import { expect, it, onTestFinished } from 'vitest';
+import { ManualClock } from './base/testing/manual-clock.ts';
+import { waitUntil } from './base/testing/wait-until.ts';
 import type { Handler } from './chain/handler.ts';
 import { ALL_QUESTIONS } from './chain/match.ts';
 import { ask } from './chain/testing/ask.ts';
@@ -55,4 +57,41 @@ it('says what prevents the start', async () => {
   await expect(createServer({ port: server.port, blocks: [{ plugins: [] }] })).rejects.toThrow(
     String(server.port),
   );
+});
+
+it('waits for plugins that stop, but not for ever', async () => {
+  const clock = new ManualClock();
+  const events: string[] = [];
+  const slow = {
+    name: 'slow',
+    create: (release: Promise<void>) => ({
+      handler: undefined,
+      stop: async () => {
+        events.push('plugin stops');
+        await release;
+        events.push('plugin stopped');
+      },
+    }),
+  };
+  const stopServer = async (release: Promise<void>) => {
+    events.length = 0;
+    const server = await createServer({ clock, blocks: [{ plugins: [usePlugin(slow, release)] }] });
+    const stopped = server.stop().then(() => events.push('server stopped'));
+    await waitUntil('the plugin stops', () => events.length > 0);
+    return { stopped };
+  };
+  let release = () => {};
+  const first = await stopServer(
+    new Promise((resolve) => {
+      release = resolve;
+    }),
+  );
+  expect(events).toEqual(['plugin stops']);
+  release();
+  await first.stopped;
+  expect(events).toEqual(['plugin stops', 'plugin stopped', 'server stopped']);
+  const second = await stopServer(new Promise(() => {}));
+  clock.advance(60_000);
+  await second.stopped;
+  expect(events).toEqual(['plugin stops', 'server stopped']);
 });

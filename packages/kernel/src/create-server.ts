@@ -14,6 +14,7 @@ import { Engine } from './engine/engine.ts';
 import { listenByDatagrams } from './listen/datagram.ts';
 import { listenOnTcp, type TcpListener, type TcpOptions } from './listen/tcp.ts';
 import type { UdpListener } from './listen/udp-listener.ts';
+import { within } from './listen/within.ts';
 import type { EnginePlan } from './plan/engine-plan.ts';
 import { PLAIN_GROUP, pluginUses } from './plan/server-blocks-plan.ts';
 
@@ -65,12 +66,13 @@ export async function createServer(settings: ServerSettings): Promise<EmbeddedSe
   const engine = new Engine(plan, { readers: 0, version, clock, log });
   const { handleQuery, reader: answers } = engine;
   const common = { handleQuery, answers, udpSize: plan.udpSize, clock, log };
+  const stopEngine = () => within(clock, GRACE_MILLISECONDS, engine.stop());
   let listeners: Listeners;
   try {
     await engine.start();
     listeners = await listen(common, address, port);
   } catch (error) {
-    engine.stop();
+    await stopEngine();
     throw error;
   }
   engine.listening();
@@ -81,7 +83,7 @@ export async function createServer(settings: ServerSettings): Promise<EmbeddedSe
     change: (blocks) => engine.change(writePlan({ ...settings, blocks })),
     async stop() {
       await Promise.all([listeners.udp.stop(GRACE_MILLISECONDS), listeners.tcp.stop(GRACE_MILLISECONDS)]);
-      engine.stop();
+      await stopEngine();
     },
   };
 }

@@ -221,10 +221,11 @@ export class Engine {
     return this.#sums.read();
   }
 
-  stop(): void {
+  /** Resolves when the plugins have stopped, which a plugin from outside may never do. Never rejects. */
+  stop(): Promise<void> {
     this.#plans += 1;
     this.#timer?.cancel();
-    void this.#blocks.abort();
+    return this.#blocks.abort();
   }
 
   #buildBlocks(plan: EnginePlan, former: ServerBlocks | undefined): ServerBlocks {
