@@ -168,7 +168,6 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   }
 
   count(query: Query, found: Hit | undefined): void {
-    if (query.look !== undefined) return;
     this.#counts.requested(query);
     if (found === undefined) this.#counts.missed(query);
     else this.#counts.hit(query, found.kind);

@@ -8,7 +8,7 @@ import { parseGoDuration, parseInteger } from '@portolan/corefile/directive/go-v
 import { parseZones } from '@portolan/corefile/keys/zone-name.ts';
 import { ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import { rotateAddresses } from '@portolan/kernel/chain/handler.ts';
+import { type Chain, rotateAddresses } from '@portolan/kernel/chain/handler.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 import { ofKind } from '@portolan/kernel/contract/plugin.ts';
 import { ANSWER_TABLE, BLOCK, FORWARDING, PLAN } from '@portolan/kernel/contract/services.ts';
@@ -72,13 +72,18 @@ export const cache = definePlugin({
   outlivesPlans: ({ kind }: CacheRules) => kind === 'own',
   create(rules: CacheRules, context, former) {
     const { chainBehind, handlers } = context.use(BLOCK);
+    let behind: Chain | undefined;
     const dependencies = {
       ...context,
       ...context.use(PLAN),
       ...context.use(FORWARDING),
       table: context.use(ANSWER_TABLE),
       rotates: () => rotateAddresses(handlers()),
-      behind: (query: Query) => chainBehind('cache')(query),
+      // The block is complete when the first query comes.
+      behind(query: Query) {
+        behind ??= chainBehind('cache');
+        return behind(query);
+      },
     };
     return new Cache(rules, dependencies, ofKind(Cache, former));
   },
