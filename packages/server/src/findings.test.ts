@@ -14,7 +14,7 @@ it('logs findings of every kind, and of many a part at a time', () => {
   const rejected = Array.from({ length: 30 }, (_, index) => `line ${index}: bad`);
   const foreignDomains = new WrongClusterDomains(clock);
   const findings = new ServerFindings(
-    { inspect: () => [], dataAge: 0, kinds, rejected, missingRules: undefined, foreignDomains },
+    () => ({ inspections: [], dataAge: 0, kinds, rejected, missingRules: undefined, foreignDomains }),
     clock,
     log,
   );
@@ -33,14 +33,14 @@ it('logs a finding when it begins and when it ends, once each', () => {
   const log = new RecordingLog();
   const foreignDomains = new WrongClusterDomains(clock);
   const facts = {
-    inspect: () => [],
+    inspections: [],
     dataAge: 0,
     kinds: [],
     rejected: [],
     missingRules: undefined,
     foreignDomains,
   };
-  const findings = new ServerFindings(facts, clock, log);
+  const findings = new ServerFindings(() => facts, clock, log);
   findings.start();
   clock.advance(60_000);
   expect(log.records).toEqual([]);
@@ -56,4 +56,24 @@ it('logs a finding when it begins and when it ends, once each', () => {
     ['info', 'finding ended', 'data-stale'],
   ]);
   expect(findings.current().map(({ kind }) => kind)).toEqual(['data-stale']);
+});
+
+it('reads the facts once for all checks', () => {
+  const clock = new ManualClock();
+  const foreignDomains = new WrongClusterDomains(clock);
+  const facts = {
+    inspections: [],
+    dataAge: 0,
+    kinds: [],
+    rejected: [],
+    missingRules: undefined,
+    foreignDomains,
+  };
+  let reads = 0;
+  const readFacts = () => {
+    reads += 1;
+    return facts;
+  };
+  new ServerFindings(readFacts, clock, new RecordingLog()).current();
+  expect(reads).toBe(1);
 });

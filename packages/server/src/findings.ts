@@ -10,12 +10,12 @@ import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cl
 import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
 import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
 import { SERVER_CHECKS } from './reasons/checks/server-checks.ts';
-import { type Finding, runChecks, type ServerEvidence } from './reasons/finding.ts';
+import { type Finding, runChecks, type ServerEvidence, toUpstreamEvidence } from './reasons/finding.ts';
 import type { WrongClusterDomains } from './wrong-cluster-domain.ts';
 
-/** Facts about the server; every check reads them again. */
+/** Facts about the server at one moment. */
 export interface ServerFacts {
-  inspect(): readonly PluginInspection[];
+  readonly inspections: readonly PluginInspection[];
   readonly dataAge: number | undefined;
   readonly kinds: ServerEvidence['kinds'];
   readonly rejected: readonly string[];
@@ -34,7 +34,7 @@ const INTERVAL = 15_000;
 const MAX_LINES = 20;
 
 export class ServerFindings {
-  readonly #facts: ServerFacts;
+  readonly #readFacts: () => ServerFacts;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #names = new WeakMap<Cluster, NamesOfCluster>();
@@ -42,8 +42,9 @@ export class ServerFindings {
   #follow: (findings: readonly Finding[]) => void = () => {};
   #timer: Timer | undefined;
 
-  constructor(facts: ServerFacts, clock: Clock, log: Log) {
-    this.#facts = facts;
+  /** @param readFacts is called once for all checks of a moment */
+  constructor(readFacts: () => ServerFacts, clock: Clock, log: Log) {
+    this.#readFacts = readFacts;
     this.#clock = clock;
     this.#log = log;
   }
@@ -71,28 +72,17 @@ export class ServerFindings {
   }
 
   evidence(): ServerEvidence {
-    const inspections = this.#facts.inspect();
+    const { inspections, foreignDomains, ...facts } = this.#readFacts();
+    const forwarders = forwardersIn(inspections);
     const inspected = clustersIn(inspections).map(({ cluster }) => cluster);
     const clusters = inspected.map((cluster) => this.#listNames(cluster));
-    const { dataAge, kinds, rejected, missingRules } = this.#facts;
     const domains = inspected.flatMap(({ names }) => names.apexes.slice(0, 1));
     return {
-      dataAge,
-      kinds,
-      rejected,
-      missingRules,
+      ...facts,
       domains,
-      foreignDomains: this.#facts.foreignDomains.besides(domains),
-      upstreams: forwardersIn(inspections)
-        .flatMap((forwarder) => forwarder.statistics().upstreams)
-        .map(({ upstream, state, stateAge, lastReplyAge, smoothedRoundTrip: roundTrip }) => ({
-          server: upstream,
-          state: state.kind,
-          since: stateAge,
-          lastReply: lastReplyAge,
-          roundTrip,
-        })),
-      forwardedDomains: forwardersIn(inspections).flatMap((forwarder) =>
+      foreignDomains: foreignDomains.besides(domains),
+      upstreams: forwarders.flatMap((forwarder) => forwarder.statistics().upstreams).map(toUpstreamEvidence),
+      forwardedDomains: forwarders.flatMap((forwarder) =>
         forwarder.domains.map((domain) => ({ domain, servers: listServers(forwarder, domain) })),
       ),
       loopingZones: inspections.flatMap(({ loopingZone = [] }) => loopingZone),

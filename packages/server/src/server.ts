@@ -6,19 +6,21 @@
  */
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import { findEtcdStatistics } from '@portolan/etcd/plugins/etcd/etcd-statistics.ts';
+import { type EtcdStatistics, findEtcdStatistics } from '@portolan/etcd/plugins/etcd/etcd-statistics.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { reportShortage } from '@portolan/kernel/base/descriptors.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import type { MetricFamily } from '@portolan/kernel/base/metrics/family.ts';
 import { writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
 import type { Client } from '@portolan/kernel/chain/query.ts';
+import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
 import type { QueryLines } from '@portolan/kernel/contract/services.ts';
 import { Engine } from '@portolan/kernel/engine/engine.ts';
 import { addressesToBind } from '@portolan/kernel/listen/local-addresses.ts';
 import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
 import { EventTap } from '@portolan/kernel/listen/query-events/event-tap.ts';
 import { isServed } from '@portolan/kernel/listen/udp.ts';
+import type { UdpCounts } from '@portolan/kernel/listen/udp-listener.ts';
 import type { StartThread } from '@portolan/kernel/listen/udp-reader.ts';
 import { countAnswered } from '@portolan/kernel/table/counter-sums.ts';
 import { FederationZones } from '@portolan/kubernetes/plugins/federations/federation-zones.ts';
@@ -30,6 +32,7 @@ import { CorefileLogRings } from './corefile-log-rings.ts';
 import { serveOn } from './drain.ts';
 import { type ServerFacts, ServerFindings } from './findings.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
+import { type FollowedKind, listKinds } from './followed-kinds.ts';
 import { FollowedNetworks } from './followed-networks.ts';
 import { type FrontEnd, logRefusals } from './front-end.ts';
 import {
@@ -51,7 +54,7 @@ import { type LoggedRings, QueryLog } from './observe/query-events/query-log.ts'
 import { NO_CACHE, type Stats } from './observe/stats.ts';
 import type { ServerPlan } from './plan/server-plan.ts';
 import { PLUGIN_SERVICES } from './plugin-services/plugin-services.ts';
-import { judgeReadiness, judgeWithEtcd, noteFindings } from './readiness.ts';
+import { findUdpFault, judgeReadiness, judgeWithEtcd, noteFindings } from './readiness.ts';
 import { moveServer, type ServerState } from './state.ts';
 import { WrongClusterDomains } from './wrong-cluster-domain.ts';
 
@@ -71,17 +74,6 @@ export interface ServerDependencies extends Dependencies {
   readonly codeCaches?: Stats['codeCaches'];
   /** Metrics of companions, shown after the server's own. */
   readonly furtherMetrics?: () => readonly MetricFamily[];
-}
-
-/** Times in milliseconds. */
-export interface FollowedKind {
-  /** As in `services`. */
-  readonly kind: string;
-  readonly state: string;
-  readonly age: number | undefined;
-  readonly objects: number;
-  /** For people; undefined: all is well. */
-  readonly words: string | undefined;
 }
 
 export class Server {
@@ -139,7 +131,7 @@ export class Server {
     this.#groupEvents = isLoggedByPlugins
       ? new CorefileLogRings(this.#events, (rings) => this.#logAbout(rings))
       : undefined;
-    this.findings = new ServerFindings(this.#createFacts(), clock, log);
+    this.findings = new ServerFindings(() => this.#readFacts(), clock, log);
     this.tap = new EventTap(() => [this.#events, ...(this.#groupEvents?.rings ?? [])], clock);
     const threadEntry = dependencies.queryLogEntry;
     const say = (lines: readonly QueryLine[]) =>
@@ -188,7 +180,11 @@ export class Server {
 
   /** Milliseconds since the oldest data of a cluster was known to be current; undefined: unknown, or always current. */
   get dataAge(): number | undefined {
-    const ofPlugins = clustersIn(this.#engine.serverBlocks.inspect()).map(({ status }) => status?.age);
+    return this.#readDataAge(this.#engine.serverBlocks.inspect());
+  }
+
+  #readDataAge(inspections: readonly PluginInspection[]): number | undefined {
+    const ofPlugins = clustersIn(inspections).map(({ status }) => status?.age);
     const ages = [this.#objects?.stats().dataAge, ...ofPlugins].filter((age) => age !== undefined);
     return ages.length === 0 ? undefined : Math.max(...ages);
   }
@@ -201,27 +197,12 @@ export class Server {
 
   /** How each kind of object is followed. */
   get kinds(): readonly FollowedKind[] {
-    const own = [...(this.#objects?.stats().watches ?? []), ...this.#frontEnd.stats().watches];
-    const ofPlugins = clustersIn(this.#engine.serverBlocks.inspect()).flatMap(
-      ({ status }) => status?.kinds ?? [],
-    );
-    const reasons = this.#objects?.status()?.reasons ?? [];
-    return [
-      ...own.map(({ title, state, age, objects }) => ({
-        kind: title,
-        state,
-        age,
-        objects,
-        words: reasons.find((reason) => reason.startsWith(`${title}: `))?.slice(title.length + 2),
-      })),
-      ...ofPlugins.map(({ title, state, age, objects, words }) => ({
-        kind: title,
-        state: state.kind,
-        age,
-        objects,
-        words: words === state.kind ? undefined : words,
-      })),
-    ];
+    return this.#readKinds(this.#engine.serverBlocks.inspect());
+  }
+
+  #readKinds(inspections: readonly PluginInspection[]): readonly FollowedKind[] {
+    const watches = [...(this.#objects?.stats().watches ?? []), ...this.#frontEnd.stats().watches];
+    return listKinds(inspections, watches, this.#objects?.status()?.reasons ?? []);
   }
 
   /** The engine that answers queries. */
@@ -234,13 +215,23 @@ export class Server {
     return this.#groups?.tcp().open ?? 0;
   }
 
+  /** Why clients that ask over UDP may get no answer; undefined: nothing is known to be wrong. */
+  get udpFault(): string | undefined {
+    return findUdpFault(this.#groups?.udp());
+  }
+
   readiness(): Readiness {
+    const etcd = findEtcdStatistics(this.#engine.serverBlocks.inspect());
+    const readiness = this.#judge(this.#groups?.udp(), etcd);
+    return readiness.ready ? noteFindings(readiness, this.findings.current()) : readiness;
+  }
+
+  /** Without regard to findings. */
+  #judge(udp: UdpCounts | undefined, etcd: EtcdStatistics | undefined): Readiness {
     const { isKnown } = this.#objects ?? { isKnown: true };
-    const udp = this.#groups?.udp();
     const server = judgeReadiness(this.#state, isKnown, this.#objects?.status(), udp);
-    const readiness = judgeWithEtcd(server, findEtcdStatistics(this.#engine.serverBlocks.inspect()));
-    if (readiness.ready && this.#frontEnd.isSettled) return noteFindings(readiness, this.findings.current());
-    if (!readiness.ready) return readiness;
+    const readiness = judgeWithEtcd(server, etcd);
+    if (!readiness.ready || this.#frontEnd.isSettled) return readiness;
     return { ready: false, reason: 'configmaps: not read yet' };
   }
 
@@ -250,9 +241,13 @@ export class Server {
     const objects = this.#objects?.stats();
     const { cache = NO_CACHE } = this.#engine.count();
     const etcd = findEtcdStatistics(this.#engine.serverBlocks.inspect());
+    const udp = this.#groups?.udp();
+    const findings = this.findings.current();
+    const readiness = noteFindings(this.#judge(udp, etcd), findings);
     return {
-      ready: this.readiness().ready,
-      findings: this.findings.current(),
+      ready: readiness.ready,
+      reason: readiness.ready ? readiness.note : readiness.reason,
+      findings,
       searches: this.plan.keepsStatistics === true ? this.tap.searches : undefined,
       foreignDenials: this.#foreignDomains.denials,
       queries: this.#engine.countQueries(),
@@ -263,7 +258,7 @@ export class Server {
       cache,
       forward: this.#engine.forwardTally.count(),
       forwarded: this.#engine.readerPath.countForwarded(),
-      udp: this.#groups?.udp(),
+      udp,
       tcp: this.#groups?.tcp(),
       httpDrops: this.#dependencies.http.drops,
       queryLog: { dropped: this.#queryLog.dropped, failures: this.#queryLog.failures },
@@ -448,23 +443,15 @@ export class Server {
     return new ClusterObjects(objects, this.#engine, cluster, this.#dependencies);
   }
 
-  #createFacts(): ServerFacts {
-    const server = this;
+  #readFacts(): ServerFacts {
+    const inspections = this.#engine.serverBlocks.inspect();
     return {
+      inspections,
+      dataAge: this.#readDataAge(inspections),
+      kinds: this.#readKinds(inspections),
+      rejected: this.rejected,
+      missingRules: this.#frontEnd.stats().missingRules,
       foreignDomains: this.#foreignDomains,
-      inspect: () => server.engine.serverBlocks.inspect(),
-      get dataAge() {
-        return server.dataAge;
-      },
-      get kinds() {
-        return server.kinds;
-      },
-      get rejected() {
-        return server.rejected;
-      },
-      get missingRules() {
-        return server.#frontEnd.stats().missingRules;
-      },
     };
   }
 

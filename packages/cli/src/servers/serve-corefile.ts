@@ -17,7 +17,6 @@ import {
 import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
 import { writeSortedFamilies } from '@portolan/kernel/base/metrics/text-format.ts';
 import type { HttpHost } from '@portolan/server/observe/http-host.ts';
-import { findUdpFault } from '@portolan/server/readiness.ts';
 import type { ServerEvidence } from '@portolan/server/reasons/finding.ts';
 import type { Server } from '@portolan/server/server.ts';
 import type { Companion } from '../process/life-cycle.ts';
@@ -99,7 +98,7 @@ function openFrontEnd(
     metricsText: () => (metrics?.render() ?? '') + writeSortedFamilies(dependencies.furtherMetrics?.() ?? []),
     notReady: (wasReady) => [
       ...server().engine.serverBlocks.notReady(wasReady),
-      ...(findUdpFault(server().stats().udp) === undefined ? [] : ['udp']),
+      ...(server().udpFault === undefined ? [] : ['udp']),
     ],
   });
   return {

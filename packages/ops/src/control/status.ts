@@ -4,8 +4,9 @@
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { countAnswered } from '@portolan/kernel/table/counter-sums.ts';
 import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
-import type { UpstreamEvidence } from '@portolan/server/reasons/finding.ts';
-import type { FollowedKind, Server } from '@portolan/server/server.ts';
+import type { FollowedKind } from '@portolan/server/followed-kinds.ts';
+import { toUpstreamEvidence, type UpstreamEvidence } from '@portolan/server/reasons/finding.ts';
+import type { Server } from '@portolan/server/server.ts';
 import { readZones, type ZoneDigest } from './published-names.ts';
 
 /** Times are milliseconds. Readers ignore fields that they do not know. */
@@ -61,21 +62,21 @@ export interface StatusParts {
 
 export function readStatus({ server, role, level }: StatusParts): ServerStatus {
   const stats = server.stats();
-  const readiness = server.readiness();
+  const { rejected } = server;
   const { plan: queryLog, dropped } = server.queryLog;
-  const { config, udp, table } = stats;
+  const { ready, reason, config, udp, table } = stats;
   return {
     version: server.version,
     role,
     process: process.pid,
-    ready: readiness.ready,
-    reason: readiness.ready ? readiness.note : readiness.reason,
+    ready,
+    reason,
     queries: countAnswered(stats.queries),
     data: { age: server.dataAge, kinds: server.kinds },
     zones: readZones(server),
     configuration: {
-      isLastGood: server.rejected.length > 0,
-      rejected: server.rejected,
+      isLastGood: rejected.length > 0,
+      rejected,
       changes: config?.changes ?? 0,
       changedAt: config?.changedAt === undefined ? undefined : new Date(config.changedAt).toISOString(),
     },
@@ -100,11 +101,7 @@ export function readUpstreams(server: Pick<Server, 'engine'>): readonly Upstream
   const inspections = server.engine.serverBlocks.inspect();
   return forwardersIn(inspections).flatMap((forwarder) => [
     ...forwarder.statistics().upstreams.map((each) => ({
-      server: each.upstream,
-      state: each.state.kind,
-      since: each.stateAge,
-      lastReply: each.lastReplyAge,
-      roundTrip: each.smoothedRoundTrip,
+      ...toUpstreamEvidence(each),
       sent: each.sent,
       timeouts: each.timeouts,
       errors: each.networkErrors,

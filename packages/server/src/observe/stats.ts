@@ -16,6 +16,8 @@ import type { DropCounts } from './http-connections.ts';
 
 export interface Stats {
   readonly ready: boolean;
+  /** Why it is not ready, or a note. */
+  readonly reason: string | undefined;
   /** What the server finds wrong with itself and its cluster. */
   readonly findings: readonly Finding[];
   /** Names that search lists made, by the namespace of the pod; the empty name: further namespaces. Undefined: not counted. */

@@ -2,6 +2,7 @@
  * Findings: what is wrong with a DNS server or its cluster, found by checks. A check is a pure function over evidence that is collected
  * once, so that each has tests without a cluster.
  */
+import type { UpstreamStatistics } from '@portolan/kernel/forward/upstream/upstream-statistics.ts';
 import type { ServiceEvidence } from './cluster-evidence.ts';
 import type { Remedy } from './describe-reason.ts';
 import type { Near } from './reason.ts';
@@ -70,6 +71,22 @@ export interface UpstreamEvidence {
   readonly lastReply: number | undefined;
   /** The smoothed time that it needs for a reply. */
   readonly roundTrip: number | undefined;
+}
+
+export function toUpstreamEvidence({
+  upstream,
+  state,
+  stateAge,
+  lastReplyAge,
+  smoothedRoundTrip,
+}: UpstreamStatistics): UpstreamEvidence {
+  return {
+    server: upstream,
+    state: state.kind,
+    since: stateAge,
+    lastReply: lastReplyAge,
+    roundTrip: smoothedRoundTrip,
+  };
 }
 
 /** A domain that a rule names, with the servers that its names are asked of. */

@@ -12,6 +12,7 @@ import { Metrics } from './render.ts';
 
 const bare: Stats = {
   ready: false,
+  reason: undefined,
   findings: [],
   searches: undefined,
   foreignDenials: 0,
