@@ -1,7 +1,17 @@
 /**
  * The reactions of a running server to signals, and its operation in the background.
  */
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder, type TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
@@ -88,6 +98,30 @@ describe('in the foreground', () => {
   });
 });
 
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function endWithTest(pid: number): void {
+  onTestFinished(() => {
+    if (isThere(pid)) process.kill(pid, 'SIGKILL');
+  });
+}
+
+/** @returns false if nobody reads the pipe yet */
+function passEmptyFile(pipe: string): boolean {
+  try {
+    closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 describe('in the background', () => {
   it('goes there once it serves, writes its number, rotates its log and cleans up', async () => {
     const port = await findFreePort();
@@ -108,16 +142,7 @@ describe('in the background', () => {
     ]);
     expect(await parent.exit).toEqual({ code: 0, signal: null });
     const pid = Number(read('pid'));
-    const isThere = () => {
-      try {
-        return process.kill(pid, 0);
-      } catch {
-        return false;
-      }
-    };
-    onTestFinished(() => {
-      if (isThere()) process.kill(pid, 'SIGKILL');
-    });
+    endWithTest(pid);
     expect(pid).not.toBe(parent.process.pid);
     expect(parent.errors).toBe('');
     // The parent is gone, so the port must answer at once.
@@ -130,9 +155,51 @@ describe('in the background', () => {
     process.kill(pid, 'SIGUSR2');
     await waitUntil('the log to be there again', () => existsSync(join(folder.path, 'log')));
     process.kill(pid, 'SIGTERM');
-    await waitUntil('its end', () => !isThere());
+    await waitUntil('its end', () => !isThere(pid));
     expect(read('log')).toMatch(/exiting on receipt of SIGTERM\n$/);
     expect(existsSync(join(folder.path, 'pid'))).toBe(false);
+  });
+
+  it('serves when its parent has ended before', async () => {
+    const port = await findFreePort();
+    const [pidFile, log, conf] = ['pid', 'log', 'conf'].map((name) => join(folder.path, name));
+    // Both processes read their configuration once, and wait for it.
+    execFileSync('mkfifo', [String(conf)]);
+    const handOver = () => waitUntil('a reader of the pipe', () => passEmptyFile(String(conf)));
+    const parent = runPortolan([
+      'dnsmasq',
+      '--no-resolv',
+      '--no-hosts',
+      `--conf-file=${conf}`,
+      '-a',
+      '127.0.0.1',
+      '-z',
+      '-p',
+      String(port),
+      '--user=',
+      '--group=',
+      `--pid-file=${pidFile}`,
+      `--log-facility=${log}`,
+    ]);
+    await handOver();
+    const { pid: starter } = parent.process;
+    const children = () => readFileSync(`/proc/${starter}/task/${starter}/children`, 'utf8').trim();
+    await waitUntil('the child', () => children() !== '');
+    const pid = Number(children());
+    endWithTest(pid);
+    parent.signal('SIGKILL');
+    await parent.exit;
+    await handOver();
+    await waitUntil('the child to settle', () => existsSync(String(pidFile)));
+    expect(Number(read('pid'))).toBe(pid);
+    // It handles a signal only after it has tried to tell its parent.
+    renameSync(String(log), `${log}.1`);
+    process.kill(pid, 'SIGUSR2');
+    await waitUntil('the log to be there again', () => existsSync(String(log)));
+    expect(await askShort({ address: '127.0.0.1', port }, 'a.test', 'A')).toBe('REFUSED');
+    process.kill(pid, 'SIGTERM');
+    await waitUntil('its end', () => !isThere(pid));
+    expect(read('log')).toMatch(/exiting on receipt of SIGTERM\n$/);
   });
 
   it('hands its configuration on when that comes by standard input', async () => {

@@ -64,8 +64,8 @@ export function takeDetachedMark(): boolean {
   return isMarked;
 }
 
-/** Tells the parent that this process serves, so that the parent exits. */
+/** Tells the parent that this process serves, so that the parent exits. It may have ended before. */
 export async function releaseParent(): Promise<void> {
   await new Promise<void>((resolve) => process.send?.(SERVES, () => resolve()));
-  process.disconnect();
+  if (process.connected) process.disconnect();
 }
