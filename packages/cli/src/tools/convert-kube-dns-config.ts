@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { convertKubeDnsConfig } from '@portolan/frontends/coredns/settings/from-kube-dns.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
+import { asRecord, toTextMap } from '@portolan/kubernetes/objects/trim/fields.ts';
 import { type Document, parseDocument } from 'yaml';
 import { ExitError } from '../grammar/exit.ts';
 
@@ -38,11 +39,10 @@ function readManifest(text: string, file: string): ReadonlyMap<string, string> {
   const document = parseDocument(text);
   const [error] = document.errors;
   if (error !== undefined) fail(`not YAML: ${file}: ${error.message.split('\n')[0] ?? ''}`);
-  const value = toValue(document, file);
-  if (!isRecord(value) || value['kind'] !== 'ConfigMap')
+  const { kind, data } = asRecord(toValue(document, file)) ?? {};
+  if (kind !== 'ConfigMap')
     fail(`not a ConfigMap: ${file}. Print it with kubectl -n kube-system get configmap kube-dns -o yaml`);
-  const data = isRecord(value['data']) ? value['data'] : {};
-  return new Map(Object.entries(data).map(([key, entry]) => [key, String(entry)]));
+  return toTextMap(data);
 }
 
 /** YAML aliases may be unresolved, or expand a small file beyond bounds. */
@@ -52,10 +52,6 @@ function toValue(document: Document, file: string): unknown {
   } catch (error) {
     return fail(`not YAML: ${file}: ${describeError(error)}`);
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }
 
 function fail(message: string): never {

@@ -6,6 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { mountedFiles } from '@portolan/frontends/coredns/settings/mounted-files.ts';
 import type { SurveyedSource } from '@portolan/frontends/coredns/settings/survey.ts';
+import { asRecord, toTextMap } from '@portolan/kubernetes/objects/trim/fields.ts';
 import { parseAllDocuments } from 'yaml';
 
 /** `Corefile`, `Corefile.base`, `east.Corefile`. */
@@ -75,15 +76,12 @@ function readConfigMaps(path: string, faults: string[]): readonly ConfigMap[] {
 }
 
 function configMapsIn(value: unknown, path: string): readonly ConfigMap[] {
-  if (!isRecord(value)) return [];
-  const { items } = value;
+  const { items, kind, metadata, data } = asRecord(value) ?? {};
   if (Array.isArray(items)) return items.flatMap((item) => configMapsIn(item, path));
-  const { metadata, data } = value;
-  if (value['kind'] !== 'ConfigMap' || !isRecord(data)) return [];
-  const { name = '', namespace } = isRecord(metadata) ? metadata : {};
+  if (kind !== 'ConfigMap' || asRecord(data) === undefined) return [];
+  const { name = '', namespace } = asRecord(metadata) ?? {};
   const shown = [namespace, name].filter((part) => part !== undefined).join('/');
-  const texts = new Map(Object.entries(data).map(([key, text]) => [key, String(text)]));
-  return [{ path, name: String(name), label: `${path}: ConfigMap ${shown}`, data: texts }];
+  return [{ path, name: String(name), label: `${path}: ConfigMap ${shown}`, data: toTextMap(data) }];
 }
 
 /** Undefined: it has no Corefile. */
@@ -105,8 +103,4 @@ function findSource(own: ConfigMap, all: readonly ConfigMap[]): SurveyedSource |
     text,
     files: mountedFiles(texts, [FOLDER, CUSTOM_FOLDER]),
   };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

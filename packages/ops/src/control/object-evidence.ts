@@ -1,7 +1,13 @@
 /**
  * The evidence of checks, from objects as the API server gives them.
  */
-import { asList, asRecord, asText, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
+import {
+  asList,
+  asRecord,
+  asText,
+  type JsonRecord,
+  toTextMap,
+} from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { CheckEvidence, PodEvidence, PolicyEvidence } from '@portolan/server/reasons/finding.ts';
 import { flattenObjects, RawEvidence } from './raw-evidence.ts';
 
@@ -102,8 +108,4 @@ function compileSelector(selector: JsonRecord | undefined): PolicyEvidence['sele
       if (operator === 'NotIn') return !isListed;
       return operator === 'Exists' ? value !== undefined : value === undefined;
     });
-}
-
-function toTextMap(value: unknown): ReadonlyMap<string, string> {
-  return new Map(Object.entries(asRecord(value) ?? {}).map(([key, text]) => [key, String(text)]));
 }

@@ -9,6 +9,7 @@ import {
   asText,
   asTexts,
   type JsonRecord,
+  toTextMap,
 } from '@portolan/kubernetes/objects/trim/fields.ts';
 import type {
   ClusterEvidence,
@@ -96,7 +97,7 @@ export class RawEvidence implements ClusterEvidence {
         return;
       case 'Pod':
         this.#hasPods = true;
-        this.#pods.push({ namespace, name, labels: toTextMap(asRecord(metadata?.['labels']) ?? {}) });
+        this.#pods.push({ namespace, name, labels: toTextMap(metadata?.['labels']) });
         return;
       case 'EndpointSlice': {
         this.#hasSlices = true;
@@ -227,8 +228,4 @@ function addSubset(subset: JsonRecord, states: Record<keyof EndpointsByState, En
   };
   add(subset['addresses'], states.ready);
   add(subset['notReadyAddresses'], states.notReady);
-}
-
-function toTextMap(record: JsonRecord): ReadonlyMap<string, string> {
-  return new Map(Object.entries(record).map(([key, value]) => [key, String(value)]));
 }

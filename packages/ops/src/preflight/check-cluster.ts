@@ -8,11 +8,12 @@ import {
   asText,
   asTexts,
   type JsonRecord,
+  toTextMap,
 } from '@portolan/kubernetes/objects/trim/fields.ts';
 import { metricsPlaces } from './check-configuration.ts';
 import { nodeInfo, readRuntime } from './check-rights.ts';
 import { CheckFindings, type PreflightFinding } from './finding.ts';
-import { findReplacedParts, type PodTemplate, toTextMap } from './pod-template.ts';
+import { findReplacedParts, type PodTemplate } from './pod-template.ts';
 import type { PodNetwork } from './read-running.ts';
 import type { Original } from './settings/originals.ts';
 

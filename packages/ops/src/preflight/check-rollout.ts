@@ -1,9 +1,14 @@
 /**
  * Whether the change can be rolled out without a gap, and whether something else would undo it.
  */
-import { asRecord, asRecords, asText, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
+import {
+  asRecord,
+  asRecords,
+  asText,
+  type JsonRecord,
+  toTextMap,
+} from '@portolan/kubernetes/objects/trim/fields.ts';
 import { CheckFindings, type PreflightFinding } from './finding.ts';
-import { toTextMap } from './pod-template.ts';
 import type { Original } from './settings/originals.ts';
 
 export function checkRollout(

@@ -9,6 +9,7 @@ import {
   asText,
   asTexts,
   type JsonRecord,
+  toTextMap,
 } from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { Original, OriginalContainer } from './settings/originals.ts';
 
@@ -54,11 +55,6 @@ export function readPodTemplate(workload: JsonRecord): PodTemplate {
     labels: toTextMap(asRecord(template?.['metadata'])?.['labels']),
     spec,
   };
-}
-
-/** A map of texts, such as labels. */
-export function toTextMap(value: unknown): ReadonlyMap<string, string> {
-  return new Map(Object.entries(asRecord(value) ?? {}).map(([key, text]) => [key, String(text)]));
 }
 
 function readContainer(container: JsonRecord, podSecurity: JsonRecord): RunningContainer {

@@ -8,15 +8,10 @@ import {
   asRecords,
   asText,
   type JsonRecord,
+  toTextMap,
 } from '@portolan/kubernetes/objects/trim/fields.ts';
 import type { Seen } from './finding.ts';
-import {
-  type ConfigMaps,
-  configMapMounts,
-  findReplacedParts,
-  readPodTemplate,
-  toTextMap,
-} from './pod-template.ts';
+import { type ConfigMaps, configMapMounts, findReplacedParts, readPodTemplate } from './pod-template.ts';
 import type { WorkloadPlan } from './settings/preflight-flags.ts';
 
 export interface RunningServer {

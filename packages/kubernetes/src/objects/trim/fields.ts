@@ -32,6 +32,11 @@ export function asTexts(value: unknown): readonly string[] {
   return asList(value).filter((item) => typeof item === 'string');
 }
 
+/** An object whose values are texts, such as labels or the data of a ConfigMap; other values become their texts. */
+export function toTextMap(value: unknown): ReadonlyMap<string, string> {
+  return new Map(Object.entries(asRecord(value) ?? {}).map(([key, text]) => [key, String(text)]));
+}
+
 /** The objects of a list; leaves out all other items. */
 export function asRecords(value: unknown): readonly JsonRecord[] {
   const records: JsonRecord[] = [];
