@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   countLabels,
+  findClosest,
   isWithin,
   joinName,
+  labelsBelow,
   NameError,
+  parseKey,
   parseName,
   ROOT,
   splitLabels,
@@ -82,6 +85,19 @@ describe('labels', () => {
     );
   });
 
+  it.each([
+    ['b.a.example.', 'example.', ['b', 'a']],
+    ['a\\.b.c.example.', 'c.example.', ['a\\.b']],
+    ['a.b\\.c.', 'b\\.c.', ['a']],
+    ['example.', 'example.', []],
+    ['b.a.', '.', ['b', 'a']],
+    ['.', '.', []],
+    ['.', 'example.', []],
+    ['a.', 'a.b.example.', []],
+  ])('of %s below %s are %j', (name, zone, labels) => {
+    expect(labelsBelow(parseName(name), parseName(zone))).toEqual(labels);
+  });
+
   it('are put in front of a name', () => {
     expect(joinName('www', parseName('Example.'))).toBe('www.Example.');
     expect(joinName('com', ROOT)).toBe('com.');
@@ -114,6 +130,29 @@ describe('isWithin', () => {
     ['b.a\\.example.', 'a\\.example.', true],
   ])('%s, %s: %s', (name, ancestor, expected) => {
     expect(isWithin(key(name), key(ancestor))).toBe(expected);
+  });
+});
+
+describe('findClosest', () => {
+  const zones = new Map<string, string>([
+    ['example.org.', 'zone'],
+    ['a.b.example.org.', 'below'],
+  ]);
+  const find = (name: string) => findClosest(parseKey(name), (at) => zones.get(at));
+
+  it.each([
+    ['example.org', 'zone'],
+    ['x.b.example.org', 'zone'],
+    ['x.a.b.example.org', 'below'],
+    ['org', undefined],
+    ['x\\.example.org', undefined],
+    ['.', undefined],
+  ])('finds for %s: %s', (name, expected) => expect(find(name)).toBe(expected));
+
+  it('asks for the root last', () => {
+    const asked: string[] = [];
+    findClosest(parseKey('a.b'), (at) => void asked.push(at));
+    expect(asked).toEqual(['a.b.', 'b.', '.']);
   });
 });
 

@@ -124,6 +124,12 @@ export function splitLabels(name: AbsoluteName): readonly string[] {
   return labels;
 }
 
+/** The labels on the left that a name has more than its zone; all for the root. Does not compare the others. */
+export function labelsBelow(name: AbsoluteName, zone: AbsoluteName): readonly string[] {
+  const labels = splitLabels(name);
+  return labels.slice(0, Math.max(0, labels.length - countLabels(zone)));
+}
+
 /**
  * The name with one more label on its left.
  *
@@ -159,6 +165,18 @@ export function isWithin(name: NameKey, ancestor: NameKey): boolean {
   if (ancestor === ROOT || name === ancestor) return true;
   const dot = name.length - ancestor.length - 1;
   return dot > 0 && name.charCodeAt(dot) === DOT && name.endsWith(ancestor) && !isEscaped(name, dot);
+}
+
+/** What `find` knows of the name itself, or of the closest name above it that it knows. */
+export function findClosest<Found>(
+  name: NameKey,
+  find: (at: NameKey) => Found | undefined,
+): Found | undefined {
+  for (let at: NameKey | undefined = name; at !== undefined; at = toParent(at)) {
+    const found = find(at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The position of the dot that ends the label at `start`. */
