@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeCursor } from './cursor.js';
 import { ASKED_TYPES, BEHIND, BLOCK, KitQuery, makeHost } from './host.js';
-import { API, CLASS, definePlugin, findLimitsFault, isWithin, toKey, toName } from './index.js';
+import { API, CLASS, definePlugin, findLimitsFault, isWithin, isWithinAny, toKey, toName } from './index.js';
 
 const START_MILLISECONDS = 10_000;
 const DEADLINE_MILLISECONDS = 5_000;
@@ -164,7 +164,7 @@ async function comparePublished(handler, { published }, report) {
 
 function findPublishedFault({ questions }, zones, { name, type }, ...sections) {
   if (toKey(name) !== name) return 'has capitals in its name';
-  if (![...zones].some((zone) => isWithin(name, zone))) return 'is outside the zones of the publication';
+  if (!isWithinAny(name, zones)) return 'is outside the zones of the publication';
   if (!questions.includes(name, type)) return 'its questions do not include';
   if (sections[0]?.length === 0) return 'has no records';
   return findRecordFault(...sections);

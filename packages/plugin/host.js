@@ -165,7 +165,7 @@ export function makeHost() {
 
 /** @param published gets the answers of all publications */
 function openPublication(zones, counts, published) {
-  const own = { zones, answers: [] };
+  const own = { zones: new Set(zones), answers: [] };
   published.push(own);
   return {
     zones,

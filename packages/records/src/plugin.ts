@@ -64,11 +64,9 @@ export default definePlugin({
   },
 });
 
-/** The longest that holds a name. */
+/** The longest that holds a name. @param zones the longest first */
 function findZone(zones: readonly RecordZone[], key: NameKey): RecordZone | undefined {
-  return zones
-    .filter(({ name }) => isWithin(key, name))
-    .toSorted((one, other) => other.name.length - one.name.length)[0];
+  return zones.find(({ name }) => isWithin(key, name));
 }
 
 /** Answers with records, for readers: of each type that a name has, and addresses of aliases. */
@@ -85,7 +83,7 @@ function* listAnswers(zones: readonly RecordZone[]): Iterable<PublishedAnswer> {
     }
 }
 
-/** @throws a fault */
+/** @returns the longest first @throws a fault */
 function readZones([use, second]: readonly Use[], block: Block): readonly RecordZone[] {
   if (use === undefined) return [];
   if (second !== undefined)
@@ -95,7 +93,8 @@ function readZones([use, second]: readonly Use[], block: Block): readonly Record
       'Write all records in one use.',
     );
   const names = use.args.length === 0 ? block.zones : use.args.map(({ text }) => toKey(text));
-  return [...new Set(names)].map((name) => readZone(name, use, block));
+  const longestFirst = [...new Set(names)].sort((one, other) => other.length - one.length);
+  return longestFirst.map((name) => readZone(name, use, block));
 }
 
 function readZone(name: NameKey, { lines }: Use, block: Block): RecordZone {

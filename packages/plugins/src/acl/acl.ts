@@ -4,7 +4,7 @@
 import { parseAddress } from '@portolan/dns/address.ts';
 import { type AddressMatch, matchRanges } from '@portolan/dns/address-range.ts';
 import { EXTENDED_ERROR, extendedError } from '@portolan/dns/extended-error.ts';
-import { toParent } from '@portolan/dns/name.ts';
+import { findClosest } from '@portolan/dns/name.ts';
 import { type NameKey, RCODE } from '@portolan/dns/types.ts';
 import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
@@ -103,18 +103,12 @@ interface AclDecision {
 function decide(query: Query, rules: readonly CompiledRule[]): AclDecision {
   const { type } = query.question;
   for (const { zones, policies } of rules) {
-    const zone = findClosestZone(query.key, zones);
+    const zone = findClosest(query.key, (at) => (zones.has(at) ? at : undefined));
     if (zone === undefined) continue;
     const policy = policies.find(({ types, isClient }) => hasType(types, type) && isFrom(query, isClient));
     if (policy !== undefined) return { action: policy.action, zone };
   }
   return { action: 'allow', zone: '' };
-}
-
-function findClosestZone(name: NameKey, zones: ReadonlySet<NameKey>): NameKey | undefined {
-  let at: NameKey | undefined = name;
-  while (at !== undefined && !zones.has(at)) at = toParent(at);
-  return at;
 }
 
 function createFamilies(metrics: MetricRegistry): Readonly<Record<AclPolicy['action'], CountFamily>> {

@@ -1,7 +1,7 @@
 /**
  * Answers from all zone files of a folder, and follows the folder: zones come and go with their files.
  */
-import { toParent } from '@portolan/dns/name.ts';
+import { findClosest } from '@portolan/dns/name.ts';
 import { type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
@@ -159,10 +159,6 @@ export class Auto implements TransferSource {
   }
 
   #findZone(name: NameKey): ServedZone | undefined {
-    for (let at: NameKey | undefined = name; at !== undefined; at = toParent(at)) {
-      const zone = this.#zones.get(at);
-      if (zone !== undefined) return zone;
-    }
-    return undefined;
+    return findClosest(name, (at) => this.#zones.get(at));
   }
 }

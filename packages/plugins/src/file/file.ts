@@ -1,7 +1,7 @@
 /**
  * Answers from zone files, and follows their changes.
  */
-import { toParent } from '@portolan/dns/name.ts';
+import { findClosest } from '@portolan/dns/name.ts';
 import { type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
@@ -151,10 +151,6 @@ export class File implements TransferSource {
   }
 
   #findZone(name: NameKey): ZoneInFile | undefined {
-    for (let at: NameKey | undefined = name; at !== undefined; at = toParent(at)) {
-      const zone = this.#zones.get(at);
-      if (zone !== undefined) return zone;
-    }
-    return undefined;
+    return findClosest(name, (at) => this.#zones.get(at));
   }
 }

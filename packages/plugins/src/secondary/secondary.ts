@@ -1,7 +1,7 @@
 /**
  * Answers from zones that are fetched from primary servers.
  */
-import { toParent } from '@portolan/dns/name.ts';
+import { findClosest } from '@portolan/dns/name.ts';
 import { type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
@@ -162,10 +162,6 @@ export class Secondary implements TransferSource {
   }
 
   #findZone(name: NameKey): FollowedZone | undefined {
-    for (let at: NameKey | undefined = name; at !== undefined; at = toParent(at)) {
-      const zone = this.#zoneNamed(at);
-      if (zone !== undefined) return zone;
-    }
-    return undefined;
+    return findClosest(name, (at) => this.#zoneNamed(at));
   }
 }

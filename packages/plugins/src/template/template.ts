@@ -1,7 +1,7 @@
 /**
  * Answers made from templates: for each question that matches, records that are filled in with parts of its name.
  */
-import { isWithin, toParent } from '@portolan/dns/name.ts';
+import { findClosest, isWithin } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import type { Chain, Handler } from '@portolan/kernel/chain/handler.ts';
@@ -50,17 +50,11 @@ export function createTemplateHandler(
 function zoneFor({ key, question }: Query, rule: TemplateRule): NameKey | undefined {
   if (!isMatch(question.class, rule.class, CLASS.ANY) || !isMatch(question.type, rule.type, TYPE.ANY))
     return undefined;
-  return closestZone(key, rule.zones);
+  return findClosest(key, (at) => (rule.zones.includes(at) ? at : undefined));
 }
 
 function isMatch(asked: number, own: number, any: number): boolean {
   return asked === own || own === any || asked === any;
-}
-
-function closestZone(name: NameKey, zones: readonly NameKey[]): NameKey | undefined {
-  for (let at: NameKey | undefined = name; at !== undefined; at = toParent(at))
-    if (zones.includes(at)) return at;
-  return undefined;
 }
 
 /** Without patterns every name matches, as with `.*`. */

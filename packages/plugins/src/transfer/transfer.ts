@@ -4,7 +4,7 @@
  * IXFR is answered with the whole zone, or with its SOA record if the client has the same serial (RFC 1995 section 4).
  */
 import { encodeMessage } from '@portolan/dns/message.ts';
-import { toParent } from '@portolan/dns/name.ts';
+import { findClosest } from '@portolan/dns/name.ts';
 import { isNewer } from '@portolan/dns/serial.ts';
 import { type Message, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
@@ -143,12 +143,7 @@ export class Transfer {
   }
 
   #ruleFor(name: NameKey): TransferRule | undefined {
-    for (let at: NameKey | undefined = name; at !== undefined; at = toParent(at)) {
-      const zone = at;
-      const rule = this.#rules.find(({ zones }) => zones.includes(zone));
-      if (rule !== undefined) return rule;
-    }
-    return undefined;
+    return findClosest(name, (at) => this.#rules.find(({ zones }) => zones.includes(at)));
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { toParent } from '@portolan/dns/name.ts';
+import { findClosest } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { RateLimits } from '@portolan/plugin';
 import { isWithinAny } from '../../chain/match.ts';
@@ -168,16 +168,11 @@ function findRatedZones({ server, sites }: GroupPlan, blocks: readonly LimitedBl
   for (const [zone, rates] of ofZones) {
     add(zone, rates);
     for (const { limits } of rates)
-      for (const below of limits.zones) if (findSite(below, ofZones) === zone) add(below, rates);
+      for (const below of limits.zones)
+        if (findClosest(below, (at) => (ofZones.has(at) ? at : undefined)) === zone) add(below, rates);
   }
   const zones = [...rated.values()];
   return zones.some(({ rates }) => rates.length > 0) ? zones : [];
-}
-
-/** The longest of the zones that holds a name. */
-function findSite(name: NameKey, zones: ReadonlyMap<NameKey, unknown>): NameKey | undefined {
-  for (let at: NameKey | undefined = name; at !== undefined; at = toParent(at)) if (zones.has(at)) return at;
-  return undefined;
 }
 
 /** Whether a handler bounds anything. */

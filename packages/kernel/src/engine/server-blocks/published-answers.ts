@@ -2,7 +2,7 @@
  * Answers that plugins publish to readers, as nodes of a publication of their own. Readers leave all else in its zones to the chain, so
  * a publication may lack any answer.
  */
-import { encodeName, isWithin, parseName, ROOT, tryParseKey } from '@portolan/dns/name.ts';
+import { encodeName, findClosest, parseName, ROOT, tryParseKey } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey } from '@portolan/dns/types.ts';
 import {
   type HandlerCount,
@@ -13,7 +13,7 @@ import {
 import type { Log } from '../../base/log.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
 import type { AnswerTtlBounds, Handler } from '../../chain/handler.ts';
-import type { Match, Questions } from '../../chain/match.ts';
+import { isWithinAny, type Match, type Questions } from '../../chain/match.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import { EMPTY_ANSWER, isReadAsStored, toWholeAnswer } from '../../chain/whole-answer.ts';
 import { checkAnswer, PluginAnswerError } from '../../contract/checked-answer.ts';
@@ -76,7 +76,7 @@ function questionsOutside(questions: Questions, zones: ReadonlySet<NameKey>): Qu
   const isOutside = ({ name, ednsOptions, byFamily, maxLabels }: Match): boolean => {
     if (ednsOptions !== undefined || byFamily !== undefined || maxLabels !== undefined) return true;
     const within = name.kind === 'any' ? ROOT : name.name;
-    return ![...zones].some((zone) => isWithin(within, zone));
+    return !isWithinAny(within, zones);
   };
   return {
     includes: (name, type) => questions.includes(name, type),
@@ -119,8 +119,8 @@ export class PublishedAnswers implements NamePublication {
   readonly counts: readonly HandlerCount[];
   readonly #plugin: string;
   readonly #dependencies: PublishedAnswersDependencies;
-  /** The deepest first. */
-  readonly #zones: readonly { readonly apex: NameKey; readonly id: ZoneId }[];
+  /** By their apexes. */
+  readonly #zones = new Map<NameKey, ZoneId>();
   #names: ReadonlySet<NameKey> = new Set();
 
   /** @throws TypeError for too many zones, or what is no name in lower case; TableFullError */
@@ -134,9 +134,8 @@ export class PublishedAnswers implements NamePublication {
     this.#plugin = plugin;
     this.#dependencies = dependencies;
     this.id = table.definePublication();
-    const deepest = [...zones].sort((one, other) => other.length - one.length);
-    this.#zones = deepest.map((apex) => ({ apex, id: table.defineZone(zoneSettings(apex), this.id) }));
-    for (const zone of deepest) this.#put(zone, NO_ANSWERS);
+    for (const zone of zones) this.#zones.set(zone, table.defineZone(zoneSettings(zone), this.id));
+    for (const zone of zones) this.#put(zone, NO_ANSWERS);
   }
 
   /** @throws PluginAnswerError; Error because the block is not complete */
@@ -212,7 +211,7 @@ export class PublishedAnswers implements NamePublication {
   }
 
   #findZone(name: NameKey): ZoneId | undefined {
-    return this.#zones.find(({ apex }) => isWithin(name, apex))?.id;
+    return findClosest(name, (at) => this.#zones.get(at));
   }
 
   /** @throws TableFullError */
