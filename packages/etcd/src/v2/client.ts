@@ -58,6 +58,12 @@ interface Call {
   readonly onHead?: (index: number) => void;
 }
 
+/** The connections to a member. All calls share one, also those that wait until its files are read. */
+interface HeldAgent {
+  readonly secure: boolean;
+  readonly opening: Promise<HttpAgent>;
+}
+
 const TIMEOUT = 5_000;
 /** Timeout of reading a folder, which comes in one reply. */
 const READ_TIMEOUT = 30_000;
@@ -80,7 +86,7 @@ export class EtcdV2Client {
   readonly #clock: Clock;
   readonly #endpoints: EndpointRotation;
   readonly #calls = new Set<ClientRequest>();
-  #agent: HttpAgent | undefined;
+  #agent: HeldAgent | undefined;
   #isClosed = false;
   #cluster: string | undefined;
 
@@ -182,7 +188,7 @@ export class EtcdV2Client {
   close(): void {
     this.#isClosed = true;
     for (const call of this.#calls) call.destroy();
-    this.#agent?.destroy();
+    this.#dropAgent();
   }
 
   /** @param allowed error codes that the caller handles. @throws EtcdError for all others */
@@ -201,22 +207,28 @@ export class EtcdV2Client {
   }
 
   async #ask(call: Call): Promise<V2Reply> {
-    if (this.#isClosed) throw new EtcdError('closed', 'the client of etcd is closed');
+    this.#checkOpen();
     const endpoint = this.#endpoints.current;
+    const held = this.#holdAgent(endpoint);
     try {
-      const reply = await this.#send(endpoint, call);
+      const agent = await held.opening;
+      this.#checkOpen();
+      const reply = await this.#send(endpoint, agent, call);
       this.#cluster = reply.cluster ?? this.#cluster;
       return reply;
     } catch (error) {
       if (error instanceof SilenceError && call.onHead !== undefined) throw error;
-      if (endpoint === this.#endpoints.current) this.#leaveEndpoint();
+      if (endpoint === this.#endpoints.current) this.#leaveEndpoint(held);
       const { message } = toEtcdError(error);
       throw new EtcdError(this.#isClosed ? 'closed' : 'unavailable', `${endpoint.text}: ${message}`);
     }
   }
 
-  async #send(endpoint: EtcdEndpoint, call: Call): Promise<V2Reply> {
-    const agent = await this.#getAgent(endpoint);
+  #checkOpen(): void {
+    if (this.#isClosed) throw new EtcdError('closed', 'the client of etcd is closed');
+  }
+
+  async #send(endpoint: EtcdEndpoint, agent: HttpAgent, call: Call): Promise<V2Reply> {
     const { credentials } = this.#settings;
     const { host, port, secure } = endpoint;
     const auth = credentials && `${credentials.username}:${credentials.password}`;
@@ -242,29 +254,41 @@ export class EtcdV2Client {
   }
 
   /** Certificates are read again after each failure. */
-  async #getAgent({ secure }: EtcdEndpoint): Promise<HttpAgent> {
-    if (this.#agent !== undefined && secure === this.#agent instanceof HttpsAgent) return this.#agent;
-    this.#agent?.destroy();
-    this.#agent = undefined;
-    if (!secure) {
-      this.#agent = new HttpAgent({ keepAlive: true });
-      return this.#agent;
-    }
-    const { certificate, key, authority } = await readTlsFiles(this.#settings.tls ?? {});
-    this.#agent = new HttpsAgent({
-      keepAlive: true,
-      ...(certificate && { cert: certificate }),
-      ...(key && { key }),
-      ...(authority && { ca: authority }),
+  #holdAgent({ secure }: EtcdEndpoint): HeldAgent {
+    if (this.#agent?.secure === secure) return this.#agent;
+    this.#dropAgent();
+    const held = { secure, opening: openAgent(secure, this.#settings) };
+    this.#agent = held;
+    held.opening.catch(() => {
+      if (this.#agent === held) this.#agent = undefined;
     });
-    return this.#agent;
+    return held;
   }
 
-  #leaveEndpoint(): void {
-    this.#agent?.destroy();
+  #dropAgent(): void {
+    this.#agent?.opening.then(
+      (agent) => agent.destroy(),
+      () => {},
+    );
     this.#agent = undefined;
+  }
+
+  /** @param held the agent of the call that failed. A later one serves calls that have not failed. */
+  #leaveEndpoint(held: HeldAgent): void {
+    if (this.#agent === held) this.#dropAgent();
     this.#endpoints.advance();
   }
+}
+
+async function openAgent(secure: boolean, { tls = {} }: EtcdSettings): Promise<HttpAgent> {
+  if (!secure) return new HttpAgent({ keepAlive: true });
+  const { certificate, key, authority } = await readTlsFiles(tls);
+  return new HttpsAgent({
+    keepAlive: true,
+    ...(certificate && { cert: certificate }),
+    ...(key && { key }),
+    ...(authority && { ca: authority }),
+  });
 }
 
 class SilenceError extends Error {
