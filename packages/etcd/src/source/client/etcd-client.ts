@@ -191,10 +191,12 @@ export class EtcdClient {
     run: (channel: Channel, options: CallOptions) => Promise<Result>,
   ): Promise<Result> {
     for (let isFirst = true; ; isFirst = false) {
-      if (this.#isClosed) throw new EtcdError('closed', 'the client of etcd is closed');
+      this.#checkOpen();
       const channel = await this.#getChannel();
       try {
         const token = await this.#getToken(channel);
+        // A call would connect again.
+        this.#checkOpen();
         return await run(channel, token === '' ? {} : { token });
       } catch (cause) {
         const error = toEtcdError(cause);
@@ -203,6 +205,10 @@ export class EtcdClient {
         if (error.failure !== 'unauthenticated' || !mayRetry) throw error;
       }
     }
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new EtcdError('closed', 'the client of etcd is closed');
   }
 
   #note({ failure }: EtcdError, channel: Channel): void {
@@ -224,7 +230,8 @@ export class EtcdClient {
     try {
       const channel = await opening;
       if (this.#isClosed) channel.close();
-      else if (this.#opening === opening) this.#channel = channel;
+      this.#checkOpen();
+      if (this.#opening === opening) this.#channel = channel;
       return channel;
     } catch (error) {
       if (this.#opening === opening) this.#leaveEndpoint();
