@@ -29,6 +29,8 @@ class EarlyPort {
       this.#keep(socket),
     );
     this.#server.maxConnections = MAX_WAITING;
+    // For example too many open files: the next connection may be accepted.
+    this.#server.on('error', () => {});
     this.#listen();
   }
 
