@@ -8,7 +8,6 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import { readHandover } from '@portolan/kernel/chain/handover-answer.ts';
-import type { QueryEvent } from '@portolan/kernel/listen/query-events/event-reader.ts';
 import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
 import type { CarryOut } from '@portolan/server/observe/control/control-socket.ts';
 import type {
@@ -22,7 +21,7 @@ import { diagnose } from './diagnose.ts';
 import { Explainer } from './explain.ts';
 import { listChanges, listNames } from './published-names.ts';
 import { QueryStatistics } from './query-statistics.ts';
-import { ALL_EVENTS, QueryStream, type WatchedQuery } from './query-stream.ts';
+import { ALL_EVENTS, QueryStream } from './query-stream.ts';
 import { type ControlOrder, readControlOrder } from './settings/control-order.ts';
 import { readStatus } from './status.ts';
 import { tail, top } from './watch-verbs.ts';
@@ -47,20 +46,14 @@ export interface ControlledServer {
 
 /** For lines of the query log. */
 export function createEventExplainer(controlled: Pick<ControlledServer, 'server' | 'clock'>): ExplainEvents {
-  const queries = new QueryStream(createExplainer(controlled), ALL_EVENTS, controlled.clock);
+  const explainer = createExplainer(controlled);
+  const queries = new QueryStream(explainer, ALL_EVENTS, controlled.clock);
   return async (events) => {
+    const { domain } = explainer;
     const explanations: (EventExplanation | undefined)[] = [];
-    for (const event of events) explanations.push(await queries.explain(event));
+    for (const event of events) explanations.push(await queries.explain(event, domain));
     return explanations;
   };
-}
-
-/** Describes events as `tail` shows them. */
-export function createQueryDescriber(
-  controlled: Pick<ControlledServer, 'server' | 'clock'>,
-): (event: QueryEvent) => Promise<WatchedQuery | undefined> {
-  const queries = new QueryStream(createExplainer(controlled), ALL_EVENTS, controlled.clock);
-  return (event) => queries.describe(event);
 }
 
 export function createExplainer({ server, clock }: Pick<ControlledServer, 'server' | 'clock'>): Explainer {

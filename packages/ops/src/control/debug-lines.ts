@@ -28,17 +28,16 @@ export async function logQueries(
   const explainer = createExplainer(controlled);
   const lines = new BoundedLines(log, controlled.clock);
   const { tap } = controlled.server;
-  const waiting = new WaitingEvents(
-    (listener) => tap.follow(listener),
-    signal,
-    () => lines.take(),
-  );
+  const waiting = new WaitingEvents((listener) => tap.follow(listener), signal, {
+    isWanted: () => lines.take(),
+  });
   try {
     for await (const { events, lost } of waiting.batches()) {
       lines.leaveOut(lost);
+      const { domain } = explainer;
       for await (const event of inParts(events)) {
         // A query that cannot be described must not end the lines of all others.
-        const fields = await describeSteps(event, explainer).catch(() => undefined);
+        const fields = await describeSteps(event, domain, explainer).catch(() => undefined);
         if (fields !== undefined && !signal.aborted) log.debug('query', fields);
       }
     }
@@ -92,8 +91,12 @@ export class BoundedLines {
 }
 
 /** @returns undefined for a query without a question */
-async function describeSteps(event: QueryEvent, explainer: Explainer): Promise<LogFields | undefined> {
-  const read = readEvent(event, explainer.domain);
+async function describeSteps(
+  event: QueryEvent,
+  domain: string,
+  explainer: Explainer,
+): Promise<LogFields | undefined> {
+  const read = readEvent(event, domain);
   if (read === undefined) return undefined;
   const type = typeName(read.typeNumber);
   const client = formatAddress(event.client);

@@ -8,6 +8,7 @@ import { readObjectEvidence } from './object-evidence.ts';
 import { ALL_EVENTS, QueryStream } from './query-stream.ts';
 import type { ControlOrder } from './settings/control-order.ts';
 import { TrafficCounts } from './traffic-evidence.ts';
+import { inParts, WaitingEvents } from './waiting-events.ts';
 import type { Watcher } from './watch-verbs.ts';
 
 /** Queries that are looked at. */
@@ -24,26 +25,32 @@ export async function diagnose(
   return runChecks(ALL_CHECKS, { server, ...readObjectEvidence(objects), traffic });
 }
 
+/** Until the time is over, or the client leaves. */
 async function watchTraffic(
   milliseconds: number,
   { server, explainer, clock }: Watcher,
   signal: AbortSignal,
 ) {
+  const { domain } = explainer;
   const queries = new QueryStream(explainer, ALL_EVENTS, clock);
-  const counts = new TrafficCounts(explainer.domain);
-  const described: Promise<void>[] = [];
-  const end = server.tap.follow((events) => {
-    for (const event of events.slice(0, MAX_QUERIES - described.length))
-      described.push(queries.describe(event).then((query) => query && counts.add(query)));
-  });
-  await new Promise<void>((resolve) => {
-    const timer = clock.after(milliseconds, resolve);
-    signal.addEventListener('abort', () => {
-      timer.cancel();
-      resolve();
-    });
-  });
-  end();
-  await Promise.all(described);
+  const counts = new TrafficCounts(domain);
+  const waiting = new WaitingEvents((listener) => server.tap.follow(listener), signal, { max: MAX_QUERIES });
+  const timer = clock.after(milliseconds, () => waiting.end());
+  let left = MAX_QUERIES;
+  try {
+    for await (const { events } of waiting.batches()) {
+      const looked = events.slice(0, left);
+      left -= looked.length;
+      for await (const event of inParts(looked)) {
+        if (signal.aborted) break;
+        // A query that cannot be described must not end the diagnosis of all others.
+        const query = await queries.describe(event, domain).catch(() => undefined);
+        if (query !== undefined) counts.add(query);
+      }
+    }
+  } finally {
+    timer.cancel();
+    waiting.end();
+  }
   return counts.read(milliseconds / 1000, explainer.evidence);
 }

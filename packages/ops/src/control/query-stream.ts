@@ -95,9 +95,12 @@ export class QueryStream {
     this.#offset = clock.now() - monotonic();
   }
 
-  /** @returns undefined for events that are filtered out, or have no question */
-  async describe(event: QueryEvent): Promise<WatchedQuery | undefined> {
-    const read = readEvent(event, this.#explainer.domain);
+  /**
+   * @param domain the apex of the cluster's zone, read once for many events
+   * @returns undefined for events that are filtered out, or have no question
+   */
+  async describe(event: QueryEvent, domain: string): Promise<WatchedQuery | undefined> {
+    const read = readEvent(event, domain);
     if (read === undefined || !this.#isWanted(read)) return undefined;
     const { source, reason } = await this.#explain(read);
     const { sources, reasons } = this.#filter;
@@ -119,9 +122,13 @@ export class QueryStream {
     };
   }
 
-  /** The source and the reason of an answer; undefined for events without a question. */
-  async explain(event: ExplainedEvent): Promise<EventExplanation | undefined> {
-    const read = readEvent(event, this.#explainer.domain);
+  /**
+   * The source and the reason of an answer; undefined for events without a question.
+   *
+   * @param domain as for `describe`
+   */
+  async explain(event: ExplainedEvent, domain: string): Promise<EventExplanation | undefined> {
+    const read = readEvent(event, domain);
     return read && (await this.#explain(read));
   }
 

@@ -14,8 +14,8 @@ import { postTo } from '@portolan/server/observe/otlp/otlp-post.ts';
 import type { Finding } from '@portolan/server/reasons/finding.ts';
 import type { Server } from '@portolan/server/server.ts';
 import type { OtlpSettings, OtlpSignal } from '@portolan/server/settings/otlp/otlp-settings.ts';
-import { createQueryDescriber } from './control-verbs.ts';
-import type { WatchedQuery } from './query-stream.ts';
+import { createExplainer } from './control-verbs.ts';
+import { ALL_EVENTS, QueryStream, type WatchedQuery } from './query-stream.ts';
 import { inParts, WaitingEvents } from './waiting-events.ts';
 
 export interface TelemetryOptions {
@@ -105,17 +105,17 @@ export class Telemetry {
     const isLogged = (event: QueryEvent) => wantsLogs && (settings.queries === 'all' || hasFailed(event));
     const isTraced = (event: QueryEvent) =>
       this.#traces !== undefined && (hasFailed(event) || event.sent - event.received >= settings.slow);
-    const waiting = new WaitingEvents(
-      (listener) => server.tap.follow(listener),
-      this.#stopping.signal,
-      (event) => isLogged(event) || isTraced(event),
-    );
-    const describe = createQueryDescriber({ server, clock });
+    const waiting = new WaitingEvents((listener) => server.tap.follow(listener), this.#stopping.signal, {
+      isWanted: (event) => isLogged(event) || isTraced(event),
+    });
+    const explainer = createExplainer({ server, clock });
+    const queries = new QueryStream(explainer, ALL_EVENTS, clock);
     try {
       for await (const { events, lost } of waiting.batches()) {
         (this.#logs ?? this.#traces)?.drop(lost);
+        const { domain } = explainer;
         for await (const event of inParts(events)) {
-          const query = await describe(event);
+          const query = await queries.describe(event, domain);
           if (query === undefined) continue;
           if (isLogged(event)) this.#logs?.add(toLogRecord(query, hasFailed(event)));
           if (isTraced(event)) this.#traces?.add(toSpan(query, hasFailed(event)));

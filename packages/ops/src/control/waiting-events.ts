@@ -24,38 +24,48 @@ interface EventBatch {
   readonly lost: number;
 }
 
+export interface CollectedEvents {
+  /** For those that are collected. Default: all. */
+  readonly isWanted?: (event: QueryEvent) => boolean;
+  /** Of those that wait. */
+  readonly max?: number;
+}
+
 /** Collects events between two readings. */
 export class WaitingEvents {
-  readonly #end: () => void;
+  readonly #endFollowing: () => void;
   readonly #signal: AbortSignal;
   #events: QueryEvent[] = [];
   #lost = 0;
   #wake: () => void = () => {};
+  #hasEnded = false;
 
-  /**
-   * @param follow calls a listener with events until the function that it returns is called
-   * @param isWanted for those that are collected. Default: all
-   */
+  /** @param follow calls a listener with events until the function that it returns is called */
   constructor(
     follow: (listener: TapListener) => () => void,
     signal: AbortSignal,
-    isWanted: (event: QueryEvent) => boolean = () => true,
+    { isWanted = () => true, max = MAX_WAITING }: CollectedEvents = {},
   ) {
     this.#signal = signal;
     signal.addEventListener('abort', () => this.#wake());
-    this.#end = follow((all, lost) => {
+    this.#endFollowing = follow((all, lost) => {
       const events = all.filter(isWanted);
-      const room = Math.max(0, MAX_WAITING - this.#events.length);
+      const room = Math.max(0, max - this.#events.length);
       this.#events.push(...events.slice(0, room));
       this.#lost += lost + Math.max(0, events.length - room);
       this.#wake();
     });
   }
 
-  /** Until the client leaves. @param wakeIn calls back after the longest pause between two batches; default: no such bound */
+  /**
+   * Until the client leaves or, once `end` was called, nothing waits.
+   *
+   * @param wakeIn calls back after the longest pause between two batches; default: no such bound
+   */
   async *batches(wakeIn?: (run: () => void) => { cancel(): void }): AsyncIterable<EventBatch> {
     while (!this.#signal.aborted) {
-      if (this.#events.length === 0 && this.#lost === 0) {
+      if (this.#isEmpty) {
+        if (this.#hasEnded) return;
         await new Promise<void>((resolve) => {
           const timer = wakeIn?.(resolve);
           this.#wake = () => {
@@ -71,7 +81,15 @@ export class WaitingEvents {
     }
   }
 
+  /** Collects no more. */
   end(): void {
-    this.#end();
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#endFollowing();
+    this.#wake();
+  }
+
+  get #isEmpty(): boolean {
+    return this.#events.length === 0 && this.#lost === 0;
   }
 }

@@ -65,6 +65,7 @@ export async function* tail(
   try {
     const budget = new SecondBudget(rate, clock);
     for await (const { events, lost } of waiting.batches()) {
+      const { domain } = explainer;
       let leftOut = lost;
       for await (const event of inParts(events)) {
         // Beyond the rate an event costs nothing: neither its filters nor its reason are looked at.
@@ -72,7 +73,7 @@ export async function* tail(
           leftOut += 1;
           continue;
         }
-        const described = await queries.describe(event);
+        const described = await queries.describe(event, domain);
         if (described === undefined) continue;
         budget.spend();
         yield described;
@@ -105,8 +106,9 @@ export async function* top(
   try {
     for await (const { events, lost } of waiting.batches((run) => clock.after(interval, run))) {
       counts.lose(lost);
+      const { domain: served } = explainer;
       for await (const event of inParts(events)) {
-        const described = await queries.describe(event);
+        const described = await queries.describe(event, served);
         if (described !== undefined) counts.add(toCountedQuery(described), event.weight);
       }
       if (!isDue()) continue;
