@@ -4,9 +4,10 @@
  * Each of the two texts has wildcards of its own: where it lacks addresses of a family for a name, those of `*` in place of the first
  * label count.
  */
+import { formatAddress } from '@portolan/dns/address.ts';
 import { encodeName, splitLabels, toParent } from '@portolan/dns/name.ts';
 import { isWildcardName, keyOfWire } from '@portolan/dns/name-wire.ts';
-import type { NameKey, WireName } from '@portolan/dns/types.ts';
+import { type NameKey, type RecordData, TYPE, type WireName } from '@portolan/dns/types.ts';
 import type { HostNames } from '@portolan/kernel/records/hosts/host-names.ts';
 
 export type HostsFamily = 'ipv4' | 'ipv6';
@@ -42,6 +43,21 @@ export class HostLines {
       const parent = toParent(keyOfWire(name));
       if (parent !== undefined && this.wildcardParents.has(parent)) this.names.setApart(name);
     }
+  }
+
+  /** The records of a name: A, AAAA or PTR; empty for other types. */
+  findData(name: NameKey, type: number): readonly RecordData[] {
+    if (type === TYPE.A)
+      return this.findAddresses(name, 'ipv4').map((octets) => ({
+        kind: 'A',
+        address: formatAddress(octets),
+      }));
+    if (type === TYPE.AAAA)
+      return this.findAddresses(name, 'ipv6').map((octets) => ({
+        kind: 'AAAA',
+        address: formatAddress(octets),
+      }));
+    return type === TYPE.PTR ? this.findNames(name).map((target) => ({ kind: 'PTR', target })) : [];
   }
 
   /** Those of the file first. */

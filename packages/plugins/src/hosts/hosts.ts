@@ -1,7 +1,6 @@
 /**
  * Answers names and addresses from a hosts file and from lines in the configuration, and follows changes of the file.
  */
-import { formatAddress } from '@portolan/dns/address.ts';
 import { encodeName, ROOT } from '@portolan/dns/name.ts';
 import { isWithinZone } from '@portolan/dns/name-text.ts';
 import { CLASS, type NameKey, type RecordData, TYPE, type WireName } from '@portolan/dns/types.ts';
@@ -263,29 +262,14 @@ export class Hosts {
     const { key, question } = query;
     const { type } = question;
     if (type === TYPE.PTR) {
-      const names = this.#hosts.findNames(key);
-      if (names.length === 0) return next(query);
-      return this.#answer(
-        key,
-        names.map((target) => ({ kind: 'PTR', target })),
-      );
+      const pointers = this.#hosts.findData(key, type);
+      return pointers.length === 0 ? next(query) : this.#answer(key, pointers);
     }
     if (!isWithinAny(key, this.#zones)) return next(query);
     const passesType = this.#options.fallsThroughUnsupported && type !== TYPE.A && type !== TYPE.AAAA;
     if (passesType && isWithinAny(key, this.#fallthrough)) return next(query);
-    if (this.#hosts.isKnown(key)) return this.#answer(key, this.#addresses(key, type));
+    if (this.#hosts.isKnown(key)) return this.#answer(key, this.#hosts.findData(key, type));
     return isWithinAny(key, this.#fallthrough) ? next(query) : { kind: 'servfail' };
-  }
-
-  #addresses(name: NameKey, type: number): readonly RecordData[] {
-    if (type === TYPE.A)
-      return this.#hosts
-        .findAddresses(name, 'ipv4')
-        .map((octets) => ({ kind: 'A', address: formatAddress(octets) }));
-    if (type !== TYPE.AAAA) return [];
-    return this.#hosts
-      .findAddresses(name, 'ipv6')
-      .map((octets) => ({ kind: 'AAAA', address: formatAddress(octets) }));
   }
 
   /** Empty data: the name is known, but has no records of this type. */

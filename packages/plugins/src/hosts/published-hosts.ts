@@ -2,10 +2,9 @@
  * Names of a hosts file that need nodes of the answer table: readers compose the answers of all others. Nodes leave to the chain what
  * they cannot answer.
  */
-import { formatAddress } from '@portolan/dns/address.ts';
 import { encodeName } from '@portolan/dns/name.ts';
 import { isWildcardName, keyOfWire } from '@portolan/dns/name-wire.ts';
-import { type NameKey, type RecordData, TYPE, type WireName } from '@portolan/dns/types.ts';
+import { type NameKey, TYPE, type WireName } from '@portolan/dns/types.ts';
 import { isWithinAny } from '@portolan/kernel/chain/match.ts';
 import type { Below, NameNode, ZoneId } from '@portolan/kernel/table/types.ts';
 import { compileNode } from '@portolan/kernel/zone/compile.ts';
@@ -79,21 +78,16 @@ export class PublishedHosts implements PublishedNames {
   /** A set without records means NODATA. */
   #addressSets(name: NameKey): readonly RecordSet[] {
     if (!this.#hosts.isKnown(name)) return [];
-    const { ttl } = this.#options;
-    const ipv4 = this.#hosts
-      .findAddresses(name, 'ipv4')
-      .map((octets): RecordData => ({ kind: 'A', address: formatAddress(octets) }));
-    const ipv6 = this.#hosts
-      .findAddresses(name, 'ipv6')
-      .map((octets): RecordData => ({ kind: 'AAAA', address: formatAddress(octets) }));
-    return [recordSet(TYPE.A, ttl, ipv4), recordSet(TYPE.AAAA, ttl, ipv6)];
+    return [TYPE.A, TYPE.AAAA].map((type) => this.#set(name, type));
   }
 
   #pointerSets(name: NameKey): readonly RecordSet[] {
-    const targets = this.#hosts.findNames(name);
-    if (targets.length === 0) return [];
-    const data = targets.map((target): RecordData => ({ kind: 'PTR', target }));
-    return [recordSet(TYPE.PTR, this.#options.ttl, data)];
+    const pointers = this.#set(name, TYPE.PTR);
+    return pointers.data.length === 0 ? [] : [pointers];
+  }
+
+  #set(name: NameKey, type: number): RecordSet {
+    return recordSet(type, this.#options.ttl, this.#hosts.findData(name, type));
   }
 
   #below(name: NameKey): Below {
