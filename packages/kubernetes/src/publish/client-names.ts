@@ -2,6 +2,7 @@
  * The cluster's names as one client sees them: headless services have the endpoints that it prefers, by the rules of
  * `EndpointPreference`, which readers use too.
  */
+import { labelsBelow } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { PlaceWords } from '@portolan/kernel/records/client-places.ts';
 import { EndpointPreference } from '@portolan/kernel/records/endpoint-preference.ts';
@@ -108,9 +109,6 @@ export class ClientNames {
     return findNode(name) ?? dialect.nameBelowService(preferred, name, below, findNode);
   }
 }
-
-const labelsBelow = (name: NameKey, service: NameKey): readonly string[] =>
-  name === service ? [] : name.slice(0, -service.length - 1).split('.');
 
 /** What a name at or below a service asks for; undefined: something else than the service or a port of it. */
 function portIn(name: NameKey, service: NameKey): PortLabels | 'all' | undefined {

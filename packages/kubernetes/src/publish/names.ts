@@ -4,7 +4,7 @@
  * It gives the same answers as the table, and also those that the table cannot hold: pods and other infinite sets of
  * names.
  */
-import { isWithin, splitLabels, toParent } from '@portolan/dns/name.ts';
+import { isWithin, labelsBelow, toParent } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { COMPLETE, type NameSource, type ZoneNode } from '@portolan/kernel/zone/node.ts';
 import type { Zone } from '@portolan/kernel/zone/zone.ts';
@@ -127,7 +127,7 @@ export class KubernetesNames implements NameSource {
 
   #labelsBelow(name: NameKey): readonly string[] | undefined {
     const { domain } = this.#model.options;
-    return isWithin(name, domain) ? splitLabels(name).slice(0, -splitLabels(domain).length) : undefined;
+    return isWithin(name, domain) ? labelsBelow(name, domain) : undefined;
   }
 
   #findNamespace(namespace: string, name: NameKey): ZoneNode | undefined {

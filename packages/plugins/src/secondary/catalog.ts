@@ -1,7 +1,7 @@
 /**
  * Reads a catalog zone: which zones its producer lists (RFC 9432).
  */
-import { splitLabels, toKey } from '@portolan/dns/name.ts';
+import { labelsBelow, toKey } from '@portolan/dns/name.ts';
 import { type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { ZoneNames } from '../file/zone-names.ts';
 
@@ -72,10 +72,6 @@ function takeOnly(
   if (others.length > 0)
     throw new CatalogError(`catalog member ${id}.zones.${origin} must have exactly one PTR record`);
   if (record.data.kind === 'PTR') into.set(id, toKey(record.data.target));
-}
-
-function labelsBelow(name: NameKey, origin: NameKey): readonly string[] {
-  return splitLabels(name).slice(0, splitLabels(name).length - splitLabels(origin).length);
 }
 
 function readTxt({ data }: ResourceRecord): string {

@@ -1,7 +1,7 @@
 /**
  * The search lists of pods, from the clusters that the block follows.
  */
-import { isWithin, parseKey, ROOT, splitLabels } from '@portolan/dns/name.ts';
+import { isWithin, labelsBelow, parseKey, ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { canonicalAddress } from '../../names/endpoints.ts';
 import type { PodSearches, SearchingPod } from '../../names/pod-searches.ts';
@@ -82,7 +82,7 @@ export class ClusterSearch {
 
   /** Whether a name may be the whole name of a service or an endpoint that is missing now. */
   #mayBeMeant(name: NameKey, { services }: SearchedZone): boolean {
-    const labels = splitLabels(name).slice(0, -splitLabels(services).length);
+    const labels = labelsBelow(name, services);
     const [service, namespace] = labels.slice(-2);
     if (labels.length <= 2 || service === undefined || namespace === undefined) return true;
     return this.#cluster.hasService(namespace, service);

@@ -1,7 +1,7 @@
 /**
  * An external zone: its apex, its name server, and all its records for transfers.
  */
-import { countLabels, isWithin, parseName, splitLabels } from '@portolan/dns/name.ts';
+import { isWithin, labelsBelow, parseName } from '@portolan/dns/name.ts';
 import {
   type AbsoluteName,
   type NameKey,
@@ -73,7 +73,7 @@ export class ExternalZone {
 
   /** The labels of a name below the zone. @param name in it */
   listRelativeLabels(name: NameKey): readonly string[] {
-    return splitLabels(name).slice(0, countLabels(name) - countLabels(this.origin));
+    return labelsBelow(name, this.origin);
   }
 
   /** Answers for the zone's own name and those of its name server; undefined: the name is of the cluster. */

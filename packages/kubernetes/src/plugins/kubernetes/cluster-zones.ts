@@ -2,7 +2,7 @@
  * The zones of a `kubernetes` in a Corefile. Names are derived from the cluster's objects, in several zones, with rules for
  * namespaces and fall through.
  */
-import { isWithin, splitLabels, toKey } from '@portolan/dns/name.ts';
+import { isWithin, labelsBelow, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Chain, Next } from '@portolan/kernel/chain/handler.ts';
@@ -152,8 +152,7 @@ export class ClusterZones {
 
   #isHidden(key: NameKey): boolean {
     if (!isWithin(key, this.#domain)) return false;
-    const labels = splitLabels(key).slice(0, -splitLabels(this.#domain).length);
-    const [namespace, kind] = labels.slice(-2);
+    const [namespace, kind] = labelsBelow(key, this.#domain).slice(-2);
     return (kind === 'svc' || kind === 'pod') && namespace !== undefined && !this.#isExposed(namespace);
   }
 
@@ -168,7 +167,7 @@ export class ClusterZones {
     const isShown = ({ data }: ResourceRecord) => {
       if (data.kind === 'NS') return answer.additionals.length > 0;
       if (data.kind !== 'PTR' || this.#namespaces.size === 0) return true;
-      const namespace = splitLabels(data.target).slice(0, -splitLabels(this.#domain).length).at(-2);
+      const namespace = labelsBelow(data.target, this.#domain).at(-2);
       return namespace !== undefined && this.#namespaces.has(namespace);
     };
     const records = answer.records.filter(isShown);

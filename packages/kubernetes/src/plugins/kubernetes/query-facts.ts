@@ -1,7 +1,7 @@
 /**
  * Facts about queries under CoreDNS's labels: which pod asks, and what the name is in the cluster.
  */
-import { countLabels, isWithin, splitLabels } from '@portolan/dns/name.ts';
+import { isWithin, labelsBelow } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { FactSource, Query } from '@portolan/kernel/chain/query.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
@@ -81,7 +81,7 @@ export class QueryFacts implements FactSource {
   #parseParts(name: NameKey): NameParts | 'invalid' | undefined {
     const zone = this.#zones.find((each) => isWithin(name, each));
     if (zone === undefined) return undefined;
-    const labels = splitLabels(name).slice(0, countLabels(name) - countLabels(zone));
+    const labels = labelsBelow(name, zone);
     const parts = readParts(labels.toReversed());
     return this.#isZonal && parts === 'invalid' ? readZonalParts(labels) : parts;
   }
