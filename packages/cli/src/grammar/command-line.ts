@@ -6,8 +6,9 @@ import { type Flag, type FlagsOf, toFlagKey, toFlagKinds } from '@portolan/serve
 import { formatFlagRow, formatRows } from '@portolan/server/settings/flags/flag-text.ts';
 import { type GivenFlags, readGoFlags } from '@portolan/server/settings/flags/go-flags.ts';
 import { helpRow } from '@portolan/server/settings/flags/klog-flags.ts';
-import { describeProblem, type Problem } from '@portolan/server/settings/values/problem.ts';
+import type { Problem } from '@portolan/server/settings/values/problem.ts';
 import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
+import { printProblems } from '../process/print-problems.ts';
 import { ExitError } from './exit.ts';
 
 /** What a command takes. */
@@ -73,8 +74,7 @@ export async function runCommandLine<const Table extends readonly Flag[]>(
     process.stdout.write(formatHelp(form));
     return 0;
   }
-  for (const problem of line.problems)
-    process.stderr.write(`portolan ${form.name}: ${describeProblem(problem)}\n`);
+  printProblems(form.name, line.problems);
   if (line.problems.length > 0) return 2;
   try {
     await run(line.flags, line.operands);
