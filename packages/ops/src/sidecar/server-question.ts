@@ -5,11 +5,11 @@
  * within its time-out: packets that are not a reply to it are ignored.
  */
 import { createSocket, type Socket } from 'node:dgram';
-import { getSystemErrorMap } from 'node:util';
 import { decodeMessage } from '@portolan/dns/message.ts';
 import type { Message, Question } from '@portolan/dns/types.ts';
 import { WireError } from '@portolan/dns/wire-error.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import {
   type ForwardQuestion,
   idOfReply,
@@ -83,15 +83,14 @@ class SocketExchange {
     const onConnect = (error?: Error) => {
       if (this.#isOver) return;
       if (error === undefined) this.#send();
-      else this.#fail(`dial udp ${formatAddressPort(address, port)}: connect: ${describeSystemError(error)}`);
+      else this.#fail(`dial udp ${formatEnd(this.#server)}: connect: ${describeSystemError(error)}`);
     };
     // Connected, so that the kernel accepts only packets of the server, and reports a closed port.
     this.#socket.connect(port, address, onConnect);
   }
 
   #send(): void {
-    const local = this.#socket.address();
-    this.#ends = `${formatAddressPort(local.address, local.port)}->${formatAddressPort(this.#server.address, this.#server.port)}`;
+    this.#ends = `${formatEnd(this.#socket.address())}->${formatEnd(this.#server)}`;
     this.#sentAt = this.#clock.monotonic();
     this.#socket.send(withId(this.#query, this.#id), (error) => {
       if (error !== null) this.#fail(`write udp ${this.#ends}: write: ${describeSystemError(error)}`);
@@ -122,11 +121,6 @@ class SocketExchange {
   }
 }
 
-function formatAddressPort(address: string, port: number): string {
+function formatEnd({ address, port }: { readonly address: string; readonly port: number }): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
-}
-
-/** The system's text for an error, without the name of the call: `connection refused`. */
-function describeSystemError(error: NodeJS.ErrnoException): string {
-  return getSystemErrorMap().get(error.errno ?? 0)?.[1] ?? error.message;
 }
