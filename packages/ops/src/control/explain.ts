@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { reverseName } from '@portolan/dns/address.ts';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseType, rcodeName } from '@portolan/dns/mnemonics.ts';
-import { isWithin, parseKey, parseName, splitLabels } from '@portolan/dns/name.ts';
+import { isWithin, labelsBelow, parseKey, parseName } from '@portolan/dns/name.ts';
 import { presentData } from '@portolan/dns/record-data.ts';
 import { CLASS, type Message, type NameKey, OPCODE, RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
@@ -257,7 +257,7 @@ export class Explainer {
       return this.#clusterReason(cluster, key, step.type, step.outcome === 'nodata', further);
     if (cluster === undefined && further !== undefined && rcode !== 'SERVFAIL' && this.#isOfCluster(key))
       return findClusterReason({
-        labels: labelsBelow(key, this.domain),
+        labels: labelsBelow(key, this.domain as NameKey),
         type: step.type,
         isNoData: step.outcome === 'nodata',
         zone: { ...ANY_ZONE, domain: this.domain },
@@ -374,11 +374,6 @@ const ANY_ZONE: Omit<ClusterZoneEvidence, 'domain'> = {
   isExcluded: () => false,
   ignoresEmptyServices: false,
 };
-
-function labelsBelow(key: NameKey, domain: string): readonly string[] {
-  // The domain is the apex of a zone.
-  return splitLabels(key).slice(0, -splitLabels(domain as NameKey).length);
-}
 
 /** The group with the longest zone that a name is in. */
 export function closestGroup(groups: readonly GroupPlan[], key: NameKey): GroupPlan | undefined {

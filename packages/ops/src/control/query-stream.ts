@@ -4,7 +4,7 @@
 import { formatAddress } from '@portolan/dns/address.ts';
 import { matchRanges } from '@portolan/dns/address-range.ts';
 import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
-import { isWithin, splitLabels, toKey } from '@portolan/dns/name.ts';
+import { isWithin, labelsBelow, toKey } from '@portolan/dns/name.ts';
 import { readName } from '@portolan/dns/name-wire.ts';
 import { type NameKey, RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
@@ -201,7 +201,7 @@ export function readEvent<Event extends ExplainedEvent>(
   const classNumber = ((question[next + 2] ?? 0) << 8) | (question[next + 3] ?? 0);
   // The domain is the apex of a zone.
   const isOfCluster = isWithin(key, domain as NameKey);
-  const labels = isOfCluster ? splitLabels(key).slice(0, -splitLabels(domain as NameKey).length) : [];
+  const labels = isOfCluster ? labelsBelow(key, domain as NameKey) : [];
   const isOfService = labels.at(-1) === 'svc' || labels.at(-1) === 'pod';
   const namespace = isOfService && labels.length > 2 ? labels.at(-2) : undefined;
   const isMissing = (event.responseFlags & RCODE_MASK) === 3;

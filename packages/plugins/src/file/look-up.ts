@@ -4,7 +4,7 @@
  *
  * Aliases are followed inside the zone; for names elsewhere the whole server is asked.
  */
-import { isWithin, joinName, ROOT, splitLabels, toKey, toParent, tryParseName } from '@portolan/dns/name.ts';
+import { isWithin, joinName, labelsBelow, ROOT, toKey, toParent, tryParseName } from '@portolan/dns/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -371,8 +371,8 @@ function synthesise(
   { data }: ResourceRecord,
 ): { readonly target: AbsoluteName } | undefined {
   if (data.kind !== 'DNAME') return undefined;
-  const labels = splitLabels(name);
-  const below = labels.slice(0, labels.length - splitLabels(owner).length);
-  const target = tryParseName(`${below.join('.')}.${data.target === ROOT ? '' : data.target}`);
+  const target = tryParseName(
+    `${labelsBelow(name, owner).join('.')}.${data.target === ROOT ? '' : data.target}`,
+  );
   return target && { target };
 }
