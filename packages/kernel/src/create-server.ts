@@ -14,7 +14,6 @@ import { Engine } from './engine/engine.ts';
 import { listenByDatagrams } from './listen/datagram.ts';
 import { listenOnTcp, type TcpListener, type TcpOptions } from './listen/tcp.ts';
 import type { UdpListener } from './listen/udp-listener.ts';
-import { within } from './listen/within.ts';
 import type { EnginePlan } from './plan/engine-plan.ts';
 import { PLAIN_GROUP, pluginUses } from './plan/server-blocks-plan.ts';
 
@@ -66,13 +65,12 @@ export async function createServer(settings: ServerSettings): Promise<EmbeddedSe
   const engine = new Engine(plan, { readers: 0, version, clock, log });
   const { handleQuery, reader: answers } = engine;
   const common = { handleQuery, answers, udpSize: plan.udpSize, clock, log };
-  const stopEngine = () => within(clock, GRACE_MILLISECONDS, engine.stop());
   let listeners: Listeners;
   try {
     await engine.start();
     listeners = await listen(common, address, port);
   } catch (error) {
-    await stopEngine();
+    await engine.stop();
     throw error;
   }
   engine.listening();
@@ -83,7 +81,7 @@ export async function createServer(settings: ServerSettings): Promise<EmbeddedSe
     change: (blocks) => engine.change(writePlan({ ...settings, blocks })),
     async stop() {
       await Promise.all([listeners.udp.stop(GRACE_MILLISECONDS), listeners.tcp.stop(GRACE_MILLISECONDS)]);
-      await stopEngine();
+      await engine.stop();
     },
   };
 }

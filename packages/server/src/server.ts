@@ -315,7 +315,7 @@ export class Server {
     await this.#objects?.stop();
     // Its last lines are explained by the engine.
     await this.#queryLog.stop();
-    this.#engine.stop();
+    await this.#engine.stop();
     await this.#dependencies.http.close([HEALTH_PORT, METRICS_PORT]);
     this.#state = moveServer(this.#state, 'stopped');
   }

@@ -48,7 +48,7 @@ export async function explainName(name: string, type: string, flags: CorefileExp
     const explained = engine.serverBlocks.explain(asked, { address: client, port: 0, transport: 'udp' });
     process.stdout.write(describe(`${name} ${type}`, explained));
   } finally {
-    engine.stop();
+    await engine.stop();
   }
 }
 

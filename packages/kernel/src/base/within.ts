@@ -1,7 +1,7 @@
 /**
  * Waiting with a time limit.
  */
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from './clock.ts';
 
 /** Waits for work that never fails, up to a time limit. */
 export function within(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<void> {

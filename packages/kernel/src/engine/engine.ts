@@ -7,6 +7,7 @@ import { ROOT } from '@portolan/dns/name.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { MetricRegistry } from '../base/metrics/registry.ts';
+import { within } from '../base/within.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Handler } from '../chain/handler.ts';
 import type { AnswerKeeper } from '../chain/handover-answer.ts';
@@ -46,6 +47,7 @@ export interface EngineDependencies {
 const TABLE_RESERVATION = 2 ** 30;
 /** Readers count in 32 bits: their counts are summed before they can wrap. */
 const SUM_MILLISECONDS = 600_000;
+const PLUGINS_GRACE_MILLISECONDS = 2_000;
 
 export class Engine {
   readonly table: TableWriter;
@@ -221,11 +223,11 @@ export class Engine {
     return this.#sums.read();
   }
 
-  /** Resolves when the plugins have stopped, which a plugin from outside may never do. Never rejects. */
-  stop(): Promise<void> {
+  /** Resolves when the plugins have stopped, or after 2 s: one from outside may never stop. Never rejects. */
+  async stop(): Promise<void> {
     this.#plans += 1;
     this.#timer?.cancel();
-    return this.#blocks.abort();
+    await within(this.#dependencies.clock, PLUGINS_GRACE_MILLISECONDS, this.#blocks.abort());
   }
 
   #buildBlocks(plan: EnginePlan, former: ServerBlocks | undefined): ServerBlocks {

@@ -7,6 +7,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Clock } from '../base/clock.ts';
 import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
+import { within } from '../base/within.ts';
 import type { Client } from '../chain/query.ts';
 import { formatSocketAddress, isWildcard, type SocketAddress, toAddressFamily } from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';
@@ -17,7 +18,6 @@ import { DEFAULT_QUERY_TIMEOUTS } from './query-timeouts.ts';
 import { FAILING_CALLS } from './reader-counters.ts';
 import type { InstantAnswers, ListenAddress } from './types.ts';
 import { MAX_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
-import { within } from './within.ts';
 
 export interface DatagramOptions extends UdpBasics {
   readonly answers: InstantAnswers;

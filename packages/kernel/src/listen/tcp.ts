@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../base/clock.ts';
 import { admitClient } from '../base/descriptors.ts';
 import type { Log } from '../base/log.ts';
+import { within } from '../base/within.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Client } from '../chain/query.ts';
 import { formatSocketAddress, type SocketAddress, toAddressFamily } from '../socket/addresses.ts';
@@ -32,7 +33,6 @@ import {
 } from './served-connection.ts';
 import { StreamConnection } from './stream-connection.ts';
 import type { InstantAnswers, ListenAddress } from './types.ts';
-import { within } from './within.ts';
 
 export interface TcpLimits extends ConnectionLimits, ConnectionTableLimits {}
 

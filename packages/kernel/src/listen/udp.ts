@@ -6,6 +6,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { describeDefect } from '../base/describe-error.ts';
+import { within } from '../base/within.ts';
 import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
 import { PacketBatch } from '../socket/batch.ts';
 import { type BoundSocket, closeDescriptor } from '../socket/descriptor.ts';
@@ -29,7 +30,6 @@ import { type QuestionSource, SlowPathQueue } from './slow-path-queue.ts';
 import type { ReaderForwarding } from './types.ts';
 import { MAX_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
 import { type StartThread, UdpReader } from './udp-reader.ts';
-import { within } from './within.ts';
 
 export interface UdpOptions extends UdpBasics {
   /** The initial number of readers, from 1. */

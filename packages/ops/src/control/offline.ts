@@ -77,7 +77,7 @@ export class OfflineServer {
   async stop(): Promise<void> {
     this.#manifests?.stop();
     await this.#source?.stop();
-    this.#engine.stop();
+    await this.#engine.stop();
   }
 
   async #readManifests(folder: string, cluster: Cluster): Promise<void> {
