@@ -62,6 +62,14 @@ describe('the shell blocks of the documentation', () => {
     expect(unknown).toEqual([]);
   });
 
+  it('name them in the examples of help, too', () => {
+    const examples = COMMANDS.map(({ name, examples: lines = [] }) => [name, lines] as const);
+    expect(examples.filter(([name, lines]) => lines.length === 0 && name !== 'version')).toEqual([]);
+    expect(examples.flatMap(([, lines]) => findUnknown(lines.join('\n')))).toEqual([]);
+    for (const [name, lines] of examples)
+      for (const line of lines) expect(line).toMatch(new RegExp(`\\bportolan ${name}\\b`));
+  });
+
   it('say why they are not run, if they need a cluster or a network', () => {
     const unmarked = blocks
       .filter(({ text, excuse }) => excuse === undefined && OF_CLUSTERS.test(text))

@@ -7,12 +7,26 @@
  */
 import type { CommandRow } from './grammar/command.ts';
 
+/** The headings of `portolan --help`, in its order. */
+const SERVERS = 'Servers';
+const COMPANIONS = 'Beside a server';
+const TROUBLESHOOTING = 'Troubleshooting';
+const MIGRATION = 'Migration';
+const INSTALLATION = 'Installation';
+const PROGRAM = 'This program';
+
 const NO_FLAGS = async () => ({ flags: [] });
 
 export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'serve',
     summary: 'serve the zone of a Kubernetes cluster over UDP and TCP',
+    group: SERVERS,
+    examples: [
+      'portolan serve --example --dns-bind-address=127.0.0.1 --dns-port=5300',
+      'portolan serve --kubecfg-file=$HOME/.kube/config --dns-port=5300',
+      'portolan serve --manifests=./cluster --upstream=none',
+    ],
     dashes: '--',
     serves: 'always',
     bundle: 'server',
@@ -26,6 +40,8 @@ export const COMMANDS: readonly CommandRow[] = [
     name: 'kube-dns',
     summary: 'serve the zone of a cluster as kube-dns does, with its flags',
     program: 'kube-dns',
+    group: SERVERS,
+    examples: ['portolan kube-dns --domain=cluster.local. --dns-port=10053 --config-dir=/kube-dns-config'],
     dashes: '--',
     takesKlog: true,
     serves: 'always',
@@ -43,6 +59,8 @@ export const COMMANDS: readonly CommandRow[] = [
     name: 'coredns',
     summary: 'answer by the server blocks of a Corefile, with the flags of CoreDNS',
     program: 'coredns',
+    group: SERVERS,
+    examples: ['portolan coredns -conf Corefile'],
     dashes: '-',
     serves: 'always',
     bundle: 'server',
@@ -56,6 +74,8 @@ export const COMMANDS: readonly CommandRow[] = [
     name: 'node-cache',
     summary: 'cache the DNS of a node, as NodeLocal DNSCache does',
     program: 'node-cache',
+    group: SERVERS,
+    examples: ['portolan node-cache -localip 169.254.20.10 -conf /etc/Corefile'],
     dashes: '-',
     takesKlog: true,
     serves: 'always',
@@ -70,6 +90,10 @@ export const COMMANDS: readonly CommandRow[] = [
     name: 'dnsmasq',
     summary: "forward, cache and answer from local data, with dnsmasq's options",
     program: 'dnsmasq',
+    group: SERVERS,
+    examples: [
+      'portolan dnsmasq --no-daemon --port=5300 --server=192.0.2.53 --address=/lab.example/192.0.2.1',
+    ],
     dashes: '--',
     serves: 'in the foreground',
     bundle: 'server',
@@ -82,6 +106,8 @@ export const COMMANDS: readonly CommandRow[] = [
     name: 'dnsmasq-nanny',
     summary: 'the same, following the ConfigMap of kube-dns in a folder',
     program: 'dnsmasq-nanny',
+    group: SERVERS,
+    examples: ['portolan dnsmasq-nanny -configDir /etc/k8s/dns/dnsmasq-nanny -- -k --cache-size=1000'],
     dashes: '-',
     takesKlog: true,
     serves: 'always',
@@ -95,6 +121,8 @@ export const COMMANDS: readonly CommandRow[] = [
     name: 'skydns',
     summary: 'answer names from the keys of an etcd, as SkyDNS does, with its flags',
     program: 'skydns',
+    group: SERVERS,
+    examples: ['portolan skydns -addr 127.0.0.1:5300 -domain skydns.local.'],
     dashes: '-',
     takesKlog: true,
     serves: 'always',
@@ -109,6 +137,8 @@ export const COMMANDS: readonly CommandRow[] = [
     name: 'sidecar',
     summary: 'probe DNS servers, and serve the results and the statistics of dnsmasq by HTTP',
     program: 'sidecar',
+    group: COMPANIONS,
+    examples: ['portolan sidecar --probe=kubedns,127.0.0.1:10053,kubernetes.default.svc.cluster.local,5,SRV'],
     dashes: '--',
     takesKlog: true,
     isProbed: true,
@@ -121,6 +151,8 @@ export const COMMANDS: readonly CommandRow[] = [
     name: 'healthz',
     summary: 'run commands, and answer HTTP health checks by their results',
     program: 'exechealthz',
+    group: COMPANIONS,
+    examples: ["portolan healthz -port 8080 -cmd 'nslookup kubernetes.default.svc.cluster.local 127.0.0.1'"],
     dashes: '-',
     takesKlog: true,
     isProbed: true,
@@ -133,6 +165,10 @@ export const COMMANDS: readonly CommandRow[] = [
     name: 'autoscaler',
     summary: 'keep the replicas of a Deployment in proportion to the nodes and cores of the cluster',
     program: 'cluster-proportional-autoscaler',
+    group: COMPANIONS,
+    examples: [
+      'portolan autoscaler --namespace=kube-system --target=deployment/coredns --configmap=dns-autoscaler',
+    ],
     dashes: '--',
     takesKlog: true,
     takes: async () => {
@@ -146,6 +182,8 @@ export const COMMANDS: readonly CommandRow[] = [
     name: 'kube2sky',
     summary: 'write the Services and pods of a cluster into etcd, for SkyDNS and CoreDNS',
     program: 'kube2sky',
+    group: COMPANIONS,
+    examples: ['portolan kube2sky -domain cluster.local -etcd-server http://127.0.0.1:2379'],
     dashes: '-',
     takesKlog: true,
     isProbed: true,
@@ -155,31 +193,14 @@ export const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./programs/kube2sky.ts')).runKube2Sky,
   },
   {
-    name: 'manifests',
-    summary: 'print the manifests of a cluster DNS, ready for kubectl apply -f -',
-    dashes: '--',
-    takes: async () => ({
-      flags: (await import('@portolan/ops/manifests/settings/manifests-flags.ts')).MANIFESTS_FLAGS,
-    }),
-    load: async () => (await import('./tools/manifests.ts')).runManifests,
-  },
-  {
-    name: 'image',
-    summary: 'build an image of this program as an archive, without Docker',
-    dashes: '--',
-    takes: async () => ({ flags: (await import('@portolan/ops/image/settings/image-flags.ts')).IMAGE_FLAGS }),
-    load: async () => (await import('./tools/image.ts')).runImage,
-  },
-  {
-    name: 'corefile',
-    summary: 'check, explain, format, migrate or survey Corefiles',
-    dashes: '--',
-    takes: async () => ({ flags: [], subcommands: (await import('./tools/corefile.ts')).COREFILE_COMMANDS }),
-    load: async () => (await import('./tools/corefile.ts')).runCorefile,
-  },
-  {
     name: 'explain',
     summary: 'say why a name resolves or does not, as a running server answers it',
+    group: TROUBLESHOOTING,
+    examples: [
+      'portolan explain cart.shop --from pay/',
+      'portolan explain cart.shop --from pay/client-0 --ask',
+      'portolan explain cart.shop --kubeconfig=$HOME/.kube/config',
+    ],
     dashes: '--',
     bundle: 'explain',
     takes: async () => ({
@@ -190,6 +211,11 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'doctor',
     summary: 'find what is wrong with a running server and its cluster',
+    group: TROUBLESHOOTING,
+    examples: [
+      'portolan doctor',
+      'kubectl get services,endpointslices,pods,networkpolicies -A -o json | portolan doctor --evidence=-',
+    ],
     dashes: '--',
     takes: async () => ({
       flags: (await import('@portolan/ops/control/settings/control-flags.ts')).DOCTOR_FLAGS,
@@ -197,8 +223,95 @@ export const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./tools/doctor.ts')).runDoctor,
   },
   {
+    name: 'tail',
+    summary: 'show the queries that a running server answers',
+    group: TROUBLESHOOTING,
+    examples: ['portolan tail --rcode=NXDOMAIN --namespace=shop'],
+    dashes: '--',
+    takes: async () => ({
+      flags: (await import('@portolan/ops/control/settings/control-flags.ts')).TAIL_FLAGS,
+    }),
+    load: async () => (await import('./tools/tail.ts')).runTail,
+  },
+  {
+    name: 'top',
+    summary: 'count the queries that a running server answers, by name, client and namespace',
+    group: TROUBLESHOOTING,
+    examples: ['portolan top --interval=10s', 'portolan top --once --output=json'],
+    dashes: '--',
+    takes: async () => ({
+      flags: (await import('@portolan/ops/control/settings/control-flags.ts')).TOP_FLAGS,
+    }),
+    load: async () => (await import('./tools/top.ts')).runTop,
+  },
+  {
+    name: 'dashboard',
+    summary: 'show the servers of a cluster in a browser: their health, queries, failures and differences',
+    group: TROUBLESHOOTING,
+    examples: ['portolan dashboard'],
+    dashes: '--',
+    takes: async () => ({
+      flags: (await import('@portolan/ops/control/settings/dashboard-flags.ts')).DASHBOARD_FLAGS,
+    }),
+    load: async () => (await import('./tools/dashboard.ts')).runDashboard,
+  },
+  {
+    name: 'control',
+    summary: 'ask a running server for its status, or change its logs, cache and upstream servers',
+    group: TROUBLESHOOTING,
+    examples: [
+      'portolan control status',
+      'portolan control cache flush example.com',
+      'portolan control query-log on zone=shop.svc.cluster.local format=json',
+    ],
+    dashes: '--',
+    takes: async () => {
+      const { CONTROL_FLAGS } = await import('@portolan/ops/control/settings/control-flags.ts');
+      const { ORDERS } = await import('@portolan/ops/control/settings/control-order.ts');
+      return { flags: CONTROL_FLAGS, words: ORDERS };
+    },
+    load: async () => (await import('./tools/control.ts')).runControl,
+  },
+  {
+    name: 'corefile',
+    summary: 'check, explain, format, migrate or survey Corefiles',
+    group: MIGRATION,
+    examples: [
+      'portolan corefile check Corefile',
+      'portolan corefile explain www.example.com A --conf=Corefile',
+    ],
+    dashes: '--',
+    takes: async () => ({ flags: [], subcommands: (await import('./tools/corefile.ts')).COREFILE_COMMANDS }),
+    load: async () => (await import('./tools/corefile.ts')).runCorefile,
+  },
+  {
+    name: 'preflight',
+    summary: 'check whether this program can take the place of the DNS that runs in a cluster',
+    group: MIGRATION,
+    examples: ['portolan preflight --like=coredns'],
+    dashes: '--',
+    takes: async () => ({
+      flags: (await import('@portolan/ops/preflight/settings/preflight-flags.ts')).PREFLIGHT_FLAGS,
+    }),
+    load: async () => (await import('./tools/preflight.ts')).runPreflight,
+  },
+  {
+    name: 'swap',
+    summary: 'take the place of the DNS that runs in a cluster, watched and with a way back',
+    group: MIGRATION,
+    examples: [
+      'portolan swap --like=coredns --image=registry.example/portolan:0.2.0',
+      'portolan swap --like=coredns --back',
+    ],
+    dashes: '--',
+    takes: async () => ({ flags: (await import('@portolan/ops/swap/settings/swap-flags.ts')).SWAP_FLAGS }),
+    load: async () => (await import('./tools/swap.ts')).runSwap,
+  },
+  {
     name: 'compare',
     summary: 'ask two servers the same questions, and report how their answers differ',
+    group: MIGRATION,
+    examples: ['portolan compare 10.96.0.10 127.0.0.1:5300'],
     dashes: '--',
     takes: async () => ({
       flags: (await import('@portolan/ops/compare/settings/compare-flags.ts')).COMPARE_FLAGS,
@@ -208,6 +321,8 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'shadow',
     summary: 'answer the questions of a running server beside it, and report how the answers differ',
+    group: MIGRATION,
+    examples: ['portolan shadow --kubeconfig=$HOME/.kube/config --corefile=Corefile'],
     dashes: '--',
     bundle: 'explain',
     takes: async () => ({
@@ -218,68 +333,49 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'diff',
     summary: 'show what changes from one configuration to another, in the plan and in answers',
+    group: MIGRATION,
+    examples: ['portolan diff Corefile.old Corefile'],
     dashes: '--',
     bundle: 'explain',
     takes: async () => ({ flags: (await import('@portolan/ops/diff/settings/diff-flags.ts')).DIFF_FLAGS }),
     load: async () => (await import('./tools/diff.ts')).runDiff,
   },
   {
-    name: 'preflight',
-    summary: 'check whether this program can take the place of the DNS that runs in a cluster',
+    name: 'manifests',
+    summary: 'print the manifests of a cluster DNS, ready for kubectl apply -f -',
+    group: INSTALLATION,
+    examples: [
+      'portolan manifests --like=coredns --image=registry.example/portolan:0.2.0 | kubectl apply -f -',
+    ],
     dashes: '--',
     takes: async () => ({
-      flags: (await import('@portolan/ops/preflight/settings/preflight-flags.ts')).PREFLIGHT_FLAGS,
+      flags: (await import('@portolan/ops/manifests/settings/manifests-flags.ts')).MANIFESTS_FLAGS,
     }),
-    load: async () => (await import('./tools/preflight.ts')).runPreflight,
+    load: async () => (await import('./tools/manifests.ts')).runManifests,
   },
   {
-    name: 'swap',
-    summary: 'take the place of the DNS that runs in a cluster, watched and with a way back',
+    name: 'image',
+    summary: 'build an image of this program as an archive, without Docker',
+    group: INSTALLATION,
+    examples: ['portolan image --target=coredns --output=coredns.tar'],
     dashes: '--',
-    takes: async () => ({ flags: (await import('@portolan/ops/swap/settings/swap-flags.ts')).SWAP_FLAGS }),
-    load: async () => (await import('./tools/swap.ts')).runSwap,
+    takes: async () => ({ flags: (await import('@portolan/ops/image/settings/image-flags.ts')).IMAGE_FLAGS }),
+    load: async () => (await import('./tools/image.ts')).runImage,
   },
   {
-    name: 'tail',
-    summary: 'show the queries that a running server answers',
+    name: 'systemd',
+    summary: 'print a unit of systemd that runs serve or dnsmasq with given flags',
+    group: INSTALLATION,
+    examples: ['portolan systemd serve --dns-port=53 > /etc/systemd/system/portolan.service'],
     dashes: '--',
-    takes: async () => ({
-      flags: (await import('@portolan/ops/control/settings/control-flags.ts')).TAIL_FLAGS,
-    }),
-    load: async () => (await import('./tools/tail.ts')).runTail,
-  },
-  {
-    name: 'top',
-    summary: 'count the queries that a running server answers, by name, client and namespace',
-    dashes: '--',
-    takes: async () => ({
-      flags: (await import('@portolan/ops/control/settings/control-flags.ts')).TOP_FLAGS,
-    }),
-    load: async () => (await import('./tools/top.ts')).runTop,
-  },
-  {
-    name: 'dashboard',
-    summary: 'show the servers of a cluster in a browser: their health, queries, failures and differences',
-    dashes: '--',
-    takes: async () => ({
-      flags: (await import('@portolan/ops/control/settings/dashboard-flags.ts')).DASHBOARD_FLAGS,
-    }),
-    load: async () => (await import('./tools/dashboard.ts')).runDashboard,
-  },
-  {
-    name: 'control',
-    summary: 'ask a running server for its status, or change its logs, cache and upstream servers',
-    dashes: '--',
-    takes: async () => {
-      const { CONTROL_FLAGS } = await import('@portolan/ops/control/settings/control-flags.ts');
-      const { ORDERS } = await import('@portolan/ops/control/settings/control-order.ts');
-      return { flags: CONTROL_FLAGS, words: ORDERS };
-    },
-    load: async () => (await import('./tools/control.ts')).runControl,
+    takes: async () => ({ flags: [], words: (await import('./tools/systemd-unit.ts')).UNIT_COMMANDS }),
+    load: async () => (await import('./tools/describe-commands.ts')).runSystemd,
   },
   {
     name: 'completion',
     summary: 'print the completions of a shell: bash, zsh or fish',
+    group: PROGRAM,
+    examples: ['source <(portolan completion bash)'],
     dashes: '--',
     takes: async () => ({ flags: [], words: (await import('./tools/completion.ts')).SHELLS }),
     load: async () => (await import('./tools/describe-commands.ts')).runCompletion,
@@ -287,20 +383,16 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'man',
     summary: 'print the man page',
+    group: PROGRAM,
+    examples: ['portolan man | man -l -'],
     dashes: '--',
     takes: NO_FLAGS,
     load: async () => (await import('./tools/describe-commands.ts')).runMan,
   },
   {
-    name: 'systemd',
-    summary: 'print a unit of systemd that runs serve or dnsmasq with given flags',
-    dashes: '--',
-    takes: async () => ({ flags: [], words: (await import('./tools/systemd-unit.ts')).UNIT_COMMANDS }),
-    load: async () => (await import('./tools/describe-commands.ts')).runSystemd,
-  },
-  {
     name: 'version',
     summary: 'print the version',
+    group: PROGRAM,
     dashes: '--',
     takes: NO_FLAGS,
     load: async () => (await import('./tools/describe-commands.ts')).runVersion,

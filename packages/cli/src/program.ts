@@ -1,7 +1,7 @@
 /**
  * The command line: selects the command to run and returns its exit code.
  *
- * Exit codes: 0 for success, 1 for failure, 2 for wrong arguments.
+ * Exit codes: 0 for yes or success, 1 for no or failure, 2 for wrong arguments, 3 if nothing could be asked.
  */
 import { COMMANDS } from './command-table.ts';
 import { endsAtOnce, prepareFirstReader } from './process/first-reader.ts';

@@ -10,6 +10,7 @@ import type { Problem } from '@portolan/server/settings/values/problem.ts';
 import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import { printProblems } from '../process/print-problems.ts';
 import { ExitError } from './exit.ts';
+import { formatExamples } from './help-text.ts';
 
 /** What a command takes. */
 export interface CommandForm<Table extends readonly Flag[] = readonly Flag[]> {
@@ -21,6 +22,8 @@ export interface CommandForm<Table extends readonly Flag[] = readonly Flag[]> {
   readonly flags?: Table;
   /** In their order. Default: none. */
   readonly operands?: readonly OperandSyntax[];
+  /** Command lines that its help shows. Default: none. */
+  readonly examples?: readonly string[];
   /** Whether flags after the first operand belong to that. */
   readonly passesFlagsOn?: true;
 }
@@ -85,11 +88,11 @@ export async function runCommandLine<const Table extends readonly Flag[]>(
   }
 }
 
-export function formatHelp({ name, summary, flags = [], operands = [] }: CommandForm): string {
+export function formatHelp({ name, summary, flags = [], operands = [], examples }: CommandForm): string {
   const usage = [name, '[flags]', ...operands.map(({ form }) => form)].join(' ');
   const arguments_ = operands.map(({ form, help }) => [form, help] as const);
   const listed = arguments_.length === 0 ? '' : `${formatRows(arguments_)}\n`;
-  return `Usage: portolan ${usage}\n\n${summary}\n\n${listed}${formatGroups(flags)}`;
+  return `Usage: portolan ${usage}\n\n${summary}\n\n${listed}${formatGroups(flags)}${formatExamples(examples)}`;
 }
 
 /** Flags under the headings of their groups; those without one come first. */

@@ -8,6 +8,10 @@ export interface CommandRow {
   readonly name: string;
   /** The effect of the command: a sentence without a final full stop. */
   readonly summary: string;
+  /** The heading in `portolan --help` under which it is listed. */
+  readonly group: string;
+  /** Command lines that its help shows. */
+  readonly examples?: readonly string[];
   /** The program that it replaces: if Portolan is called by this name, it runs the command. */
   readonly program?: string;
   /** The dashes of that program's flags. */

@@ -19,11 +19,18 @@ interface HelpParts {
 }
 
 export function helpText(
-  { name, dashes, takesKlog }: CommandRow,
+  { name, dashes, takesKlog, examples }: CommandRow,
   flags: readonly Flag[],
   { usage = `${name} [flags]`, about, notes }: HelpParts,
 ): string {
   const shown = [...flags, ...(takesKlog === true ? SHOWN_KLOG_FLAGS : [])];
   const rows = [...shown.map((flag) => formatFlagRow(flag, dashes)), helpRow(dashes)];
-  return `Usage: portolan ${usage}\n\n${about}\n\n${formatRows(rows)}${notes === undefined ? '' : `\n${notes}\n`}`;
+  const noted = notes === undefined ? '' : `\n${notes}\n`;
+  return `Usage: portolan ${usage}\n\n${about}\n\n${formatRows(rows)}${noted}${formatExamples(examples)}`;
+}
+
+/** The last part of a help. */
+export function formatExamples(examples: readonly string[] = []): string {
+  const lines = examples.map((example) => `  ${example}\n`);
+  return lines.length === 0 ? '' : `\nExamples:\n${lines.join('')}`;
 }

@@ -40,8 +40,14 @@ function describeFault(word: string, commands: readonly CommandRow[]): string {
 }
 
 function formatHelp(commands: readonly CommandRow[]): string {
-  const rows = commands.map(({ name, summary }) => [name, summary] as const);
+  const groups = [...new Set(commands.map(({ group }) => group))];
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  const listed = groups.map((group) => {
+    const members = commands.filter((command) => command.group === group);
+    const rows = members.map(({ name, summary }) => [name.padEnd(width), summary] as const);
+    return `${group}:\n${formatRows(rows)}`;
+  });
   const flags = formatRows([['--version', 'print the version'], helpRow('--')]);
   const more = "See 'portolan help COMMAND' for the flags of a command.";
-  return `Usage: portolan <command> [flags]\n\nThe DNS server of a Kubernetes cluster.\n\nCommands:\n${formatRows(rows)}\n${flags}\n${more}\n`;
+  return `Usage: portolan <command> [flags]\n\nThe DNS server of a Kubernetes cluster.\n\n${listed.join('\n')}\nFlags:\n${flags}\n${more}\n`;
 }

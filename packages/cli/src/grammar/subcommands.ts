@@ -5,7 +5,9 @@ import { findNearest } from '@portolan/kernel/base/nearest.ts';
 import { formatRows } from '@portolan/server/settings/flags/flag-text.ts';
 import { helpRow } from '@portolan/server/settings/flags/klog-flags.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
+import type { CommandRow } from './command.ts';
 import type { CommandForm } from './command-line.ts';
+import { formatExamples } from './help-text.ts';
 
 export interface Subcommand {
   readonly form: CommandForm;
@@ -16,14 +18,14 @@ export interface Subcommand {
 /** @returns the exit code */
 export async function runSubcommand(
   words: readonly string[],
-  { name, summary }: { readonly name: string; readonly summary: string },
+  { name, summary, examples }: Pick<CommandRow, 'name' | 'summary' | 'examples'>,
   subcommands: readonly Subcommand[],
 ): Promise<number> {
   const [word, ...others] = words;
   const subcommand = subcommands.find(({ form }) => form.name === word);
   if (word !== undefined && subcommand !== undefined) return await subcommand.run(others, `${name} ${word}`);
   const rows = subcommands.map(({ form }) => [form.name, form.summary] as const);
-  const help = `Usage: portolan ${name} <command> [flags]\n\n${summary}\n\n${formatRows([...rows, helpRow('--')])}`;
+  const help = `Usage: portolan ${name} <command> [flags]\n\n${summary}\n\n${formatRows([...rows, helpRow('--')])}${formatExamples(examples)}`;
   if (word === '-h' || word === '--help') {
     process.stdout.write(help);
     return 0;
