@@ -5,6 +5,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -149,13 +150,23 @@ function listArguments(command, port, { folder, api, upstream }) {
   }
 }
 
+/** Below those of tests, and the ephemeral ones of Linux, which connections of other programs take at any time. */
+const FIRST_PORT = 12_000;
+const PORTS = 8_000;
+let nextPort = FIRST_PORT + ((process.pid * 16) % PORTS);
+
+/** @returns a port that is free over UDP and TCP */
 async function findFreePort() {
-  const socket = createSocket('udp4');
-  socket.bind(0, ADDRESS);
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  await new Promise((done) => socket.close(done));
-  return port;
+  for (let tries = 0; tries < PORTS; tries += 1) {
+    nextPort = nextPort + 1 < FIRST_PORT + PORTS ? nextPort + 1 : FIRST_PORT;
+    const port = nextPort;
+    const sockets = [createSocket('udp4').bind(port, ADDRESS), createTcpServer().listen(port, ADDRESS)];
+    const opened = await Promise.allSettled(sockets.map((socket) => once(socket, 'listening')));
+    const isFree = opened.every(({ status }) => status === 'fulfilled');
+    for (const [index, { status }] of opened.entries()) if (status === 'fulfilled') sockets[index].close();
+    if (isFree) return port;
+  }
+  throw new Error(`no port is free over UDP and TCP: ${PORTS} tried from ${FIRST_PORT}`);
 }
 
 /** Asks until an answer has no error. @returns whether there was one in time */
