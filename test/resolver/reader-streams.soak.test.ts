@@ -72,7 +72,6 @@ it('has many queries under way on a connection', async () => {
     Promise.all(
       Array.from({ length: NAMES }, (_, index) => askShort(server, `${round}-${index}.example`, 'A')),
     );
-  const ports = () => new Set(upstream.queries.slice(-NAMES).map(({ port }) => port));
   // Until the server is known to take many, and readers do not leave them to the main thread.
   for (let round = 0, before = 0, now = 0; now - before < NAMES / 2; round += 1) {
     before = now;
@@ -81,9 +80,11 @@ it('has many queries under way on a connection', async () => {
   }
   upstream.react = (received) => held.push(received);
   const asked = askAll('held');
-  const names = () => new Set(held.map(({ query }) => query.questions[0]?.name));
-  await waitUntil('all queries', () => names().size >= NAMES);
-  expect(ports().size).toBeLessThanOrEqual(8);
+  // A busy machine may let a query wait so long that it is sent again, over another connection.
+  const firstPorts = () =>
+    new Map(held.toReversed().map(({ query, port }) => [query.questions[0]?.name, port] as const));
+  await waitUntil('all queries', () => firstPorts().size >= NAMES);
+  expect(new Set(firstPorts().values()).size).toBeLessThanOrEqual(8);
   for (const received of held.splice(0)) answer(received);
   expect(new Set(await asked)).toEqual(ALL_ANSWERED);
 });
