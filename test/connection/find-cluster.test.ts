@@ -226,7 +226,7 @@ describe('kubeconfig', () => {
 
   test('a named file that is not there is an error', async () => {
     await expect(connect({ kubecfgFile: '/no/such/file' })).rejects.toThrow(
-      'cannot read kubeconfig: /no/such/file: no such file. Give a file as --kubecfg-file, or in KUBECONFIG.',
+      'cannot read kubeconfig: /no/such/file: no such file. Name one that exists, by the flag or in KUBECONFIG.',
     );
   });
 });

@@ -121,13 +121,13 @@ describe('coredns', () => {
     const asked = await explain('www.example.com.', '--ask');
     expect([asked.code, asked.text]).toEqual([1, expect.stringMatching(/^does not resolve/)]);
     const off = await runToEnd('control', `--socket=${socket}`, 'upstream', '127.0.0.1:1', 'off');
-    expect(off.text).toContain('state  off');
+    expect(off.text).toContain('127.0.0.1:1 is off');
     expect((await explain('www.example.com.')).text).toContain('the name is not forwarded');
     expect(
       (await runToEnd('control', `--socket=${socket}`, 'upstream', '192.0.2.9:53', 'off')).errors,
     ).toContain('upstream: unknown: "192.0.2.9:53"');
     expect((await runToEnd('control', `--socket=${socket}`, 'log-level', 'debug')).text).toContain(
-      'logs.level  debug',
+      'log level  debug',
     );
     await ask({ address: '127.0.0.1', port }, 'a.example.org', 'A');
   });

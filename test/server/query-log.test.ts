@@ -100,9 +100,9 @@ it('is switched on, changed and switched off while the server runs, and so is th
     const { code } = await program.exit;
     return { code, text: program.output + program.errors };
   };
-  expect((await control('status')).text).toContain('logs.level  info');
+  expect((await control('status')).text).toContain('level info, query log off');
   expect((await control('query-log', 'on', `file=${file}`, 'rcode=NXDOMAIN')).text).toContain(
-    `logs.queryLog  ${file}`,
+    `query log  ${file}`,
   );
   await ask(serving, KNOWN, 'A');
   await ask(serving, MISSING, 'A');
@@ -113,11 +113,11 @@ it('is switched on, changed and switched off while the server runs, and so is th
   await ask(serving, MISSING, 'A');
   await ask(serving, KNOWN, 'A');
   await expect.poll(async () => (await readLines(file)).length, LINES).toBe(2);
-  expect((await control('query-log', 'off')).text).not.toContain('logs.queryLog');
+  expect((await control('query-log', 'off')).text).toBe('query log  off\n');
   await ask(serving, KNOWN, 'A');
-  expect((await control('log-level', 'debug')).text).toContain('logs.level  debug');
+  expect((await control('log-level', 'debug')).text).toContain('log level  debug');
   expect(await control('log-level', 'loud')).toEqual({
-    code: 1,
+    code: 2,
     text: expect.stringContaining('log-level: unknown: "loud".'),
   });
   expect((await readLines(file)).map(({ rcode }) => rcode)).toEqual(['NXDOMAIN', 'NOERROR']);

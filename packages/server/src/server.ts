@@ -210,6 +210,11 @@ export class Server {
     return this.#engine;
   }
 
+  /** Where clients are answered over UDP: `127.0.0.1:53`. */
+  get addresses(): readonly string[] {
+    return this.#groups?.addresses ?? [];
+  }
+
   /** The current TCP connections. */
   get tcpConnections(): number {
     return this.#groups?.tcp().open ?? 0;
@@ -573,7 +578,7 @@ export class Server {
     this.#frontEnd.announce({
       source: source?.name,
       manifests: source?.status().manifests,
-      addresses: this.#groups?.addresses.join(',') ?? '',
+      addresses: this.addresses.join(','),
       udpReaders: this.#groups?.udp().readers.length ?? 0,
       healthPort: this.#dependencies.http.findPort(HEALTH_PORT),
       metricsPort: this.#dependencies.http.findPort(METRICS_PORT),

@@ -10,17 +10,25 @@ import { outputClosed, printPiece } from '../process/outputs.ts';
 /** Prints data as text. @returns the text with its newlines */
 export type Render = (data: unknown) => string;
 
-/** @throws ExitError after the reason is printed: 3 if no server can be asked, 1 if it does not carry the request out */
+/**
+ * @param nothing what to print as text if there is no reply
+ * @throws ExitError after the reason is printed: 3 if no server can be asked, 1 if it does not carry the request out
+ */
 export async function printRequest(
   command: string,
   { socket, output = 'text' }: ControlFlags,
   request: ControlRequest,
-  render: Render = renderFields,
+  render: Render,
+  nothing = '',
 ): Promise<void> {
   if (output !== 'text' && output !== 'json')
     fail(command, `--output: unknown: "${output}". Give text or json.`, 2);
-  for await (const data of requestOrFail(command, socket, request))
+  let replies = 0;
+  for await (const data of requestOrFail(command, socket, request)) {
+    replies += 1;
     await printPiece(output === 'json' ? `${JSON.stringify(data)}\n` : render(data));
+  }
+  if (replies === 0 && output === 'text') await printPiece(nothing);
 }
 
 /** Ends when nobody reads standard output. @throws ExitError after the reason is printed */

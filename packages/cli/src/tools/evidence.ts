@@ -3,17 +3,32 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import { parseAllDocuments } from 'yaml';
 
 /** @param file a path; `-` is standard input @throws Error if it cannot be read or is not JSON or YAML */
 export function readEvidence(file: string): readonly unknown[] {
-  return parseObjects(readFileSync(file === '-' ? 0 : file, 'utf8'), file);
+  const text = readOrFail('file', file, () => readFileSync(file === '-' ? 0 : file, 'utf8'));
+  return parseObjects(text, file);
 }
 
 /** @throws Error */
 export function readManifestEvidence(folder: string): readonly unknown[] {
-  const files = readdirSync(folder).filter((name) => /\.(ya?ml|json)$/.test(name));
+  const names = readOrFail('folder', folder, () => readdirSync(folder));
+  const files = names.filter((name) => /\.(ya?ml|json)$/.test(name));
   return files.flatMap((name) => parseObjects(readFileSync(join(folder, name), 'utf8'), name));
+}
+
+/** @throws Error that names the path and what to give */
+function readOrFail<Content>(what: 'file' | 'folder', path: string, read: () => Content): Content {
+  try {
+    return read();
+  } catch (error) {
+    const reason = describeSystemError(error);
+    throw new Error(`cannot read ${what}: ${path}: ${reason}. Give a ${what} that exists and is readable.`, {
+      cause: error,
+    });
+  }
 }
 
 /** Several documents are separated by lines of `---`. */

@@ -14,6 +14,8 @@ export interface ServerStatus {
   readonly version: string;
   readonly role: string;
   readonly process: number;
+  /** Where it answers over UDP: `127.0.0.1:53`. */
+  readonly addresses: readonly string[];
   readonly ready: boolean;
   /** Why it is not ready, or a note. */
   readonly reason: string | undefined;
@@ -69,6 +71,7 @@ export function readStatus({ server, role, level }: StatusParts): ServerStatus {
     version: server.version,
     role,
     process: process.pid,
+    addresses: server.addresses,
     ready,
     reason,
     queries: countAnswered(stats.queries),

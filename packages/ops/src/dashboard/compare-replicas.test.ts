@@ -16,6 +16,7 @@ const upstream = (server: string, state: string) => ({
 const status: ServerStatus = {
   version: '0.2.0',
   role: 'serve',
+  addresses: ['127.0.0.1:53'],
   process: 1,
   ready: true,
   reason: undefined,

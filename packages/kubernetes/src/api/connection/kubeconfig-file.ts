@@ -129,7 +129,7 @@ async function readKubeconfig(file: string, mayLack: boolean): Promise<Kubeconfi
 /** With a remedy; the message of Node.js would repeat the path. */
 function describeReadFault(error: unknown): string {
   const code = findErrorCode(error) ?? String(error);
-  if (code === 'ENOENT') return 'no such file. Give a file as --kubecfg-file, or in KUBECONFIG.';
+  if (code === 'ENOENT') return 'no such file. Name one that exists, by the flag or in KUBECONFIG.';
   if (code === 'EACCES') return 'permission denied. Let this user read the file, or run as its owner.';
   if (code === 'EISDIR') return 'a folder. Give a file in it.';
   return `${code}. Give a file that this user can read.`;

@@ -189,12 +189,19 @@ class OrderReader extends ValueReader {
         return {
           kind: 'cache',
           action: this.choice('cache', first, ['dump', 'flush'], 'dump'),
-          domain: first === 'flush' || second !== '' ? this.#domain(second) : ROOT,
+          domain: first === 'flush' || second !== '' ? this.#cachedDomain(second) : ROOT,
         };
       case 'upstream':
         this.#refuse(rest);
-        if (first === '')
-          this.addProblem('upstream', 'not given', undefined, 'Give a server that status shows.');
+        if (first === '' || second === '') {
+          this.addProblem(
+            'upstream',
+            'incomplete',
+            undefined,
+            'Give a server that status shows, and on or off.',
+          );
+          return { kind: 'upstream', server: first, isOn: true };
+        }
         return {
           kind: 'upstream',
           server: first,
@@ -319,6 +326,12 @@ class OrderReader extends ValueReader {
 
   #domain(text: string): NameKey {
     return parseKey(this.#name(text));
+  }
+
+  #cachedDomain(text: string): NameKey {
+    if (text !== '') return this.#domain(text);
+    this.addProblem('cache', 'no domain', undefined, 'Give the domain whose answers go; . stands for all.');
+    return ROOT;
   }
 
   #type(text: string): string {

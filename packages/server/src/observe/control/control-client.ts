@@ -84,9 +84,33 @@ async function connectTo(given: string | undefined): Promise<Socket> {
       `no server found${reason}. Run this in the container of the server, or name its socket with --socket.`,
     );
   if (others.length === 0) return first.socket;
-  for (const { socket } of open) socket.destroy();
-  const list = open.map(({ place }) => `\n  --socket=${describePlace(place)}`).join('');
-  throw new NoServerError(`several servers found. Name one:${list}`);
+  const addresses = await Promise.all(open.map(({ socket }) => findAddresses(socket)));
+  const list = open.map(
+    ({ place }, index) => `\n  --socket=${describePlace(place)}${addresses[index] ?? ''}`,
+  );
+  throw new NoServerError(`several servers found. Name one:${list.join('')}`);
+}
+
+const STATUS_MILLISECONDS = 1_000;
+
+/** Where a server listens, to tell it from others; nothing if it does not say so in time. */
+async function findAddresses(socket: Socket): Promise<string> {
+  const end = setTimeout(() => socket.destroy(), STATUS_MILLISECONDS);
+  try {
+    socket.write(writeRequest({ verb: 'status', words: [] }));
+    for await (const line of readLines(socket)) {
+      const reply = readReply(line);
+      const { addresses = [] } =
+        reply.kind === 'data' ? (reply.data as { addresses?: readonly string[] }) : {};
+      return addresses.length === 0 ? '' : `  on ${addresses.join(' ')}`;
+    }
+  } catch {
+    // It ended, or is of another version.
+  } finally {
+    clearTimeout(end);
+    socket.destroy();
+  }
+  return '';
 }
 
 /**
