@@ -16,7 +16,10 @@ import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
 
-const IMPORTS_PATH = 'multicluster.x-k8s.io/v1alpha1/serviceimports';
+const IMPORTS_PATHS = ['v1beta1', 'v1alpha1'].map(
+  (version) => `multicluster.x-k8s.io/${version}/serviceimports`,
+);
+const [IMPORTS_PATH = ''] = IMPORTS_PATHS;
 const PORTS = [{ name: 'http', port: 80, protocol: 'TCP' }];
 
 const serviceImport = (name: string, ips?: readonly string[]): KubernetesObject => ({
@@ -87,13 +90,13 @@ async function follows(
   await vi.waitFor(async () => expect(await answer(server, name, type)).toEqual([expected]), 30_000);
 }
 
-it('answers for what is imported, and follows its changes', async () => {
+it.each(IMPORTS_PATHS)('answers for what is imported by %s, and follows its changes', async (path) => {
   const imported = [
     serviceImport('cart', ['10.42.0.1']),
     serviceImport('db'),
     slice('db-west', 'db', 'west', '10.1.0.1'),
   ];
-  const { server, double } = await start([...OBJECTS, ...imported], [...servedByDefault, IMPORTS_PATH]);
+  const { server, double } = await start([...OBJECTS, ...imported], [...servedByDefault, path]);
   await follows(server, 'cart.shop.svc.clusterset.local.', 'A', '10.42.0.1');
   await follows(server, 'cart.shop.svc.cluster.local.', 'A', '10.96.0.1');
   await follows(server, 'db-0.west.db.shop.svc.clusterset.local.', 'A', '10.1.0.1');

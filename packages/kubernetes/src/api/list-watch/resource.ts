@@ -107,6 +107,11 @@ export function placedVersions(namesPods: boolean): ApiVersions<EndpointsObject>
 /** Services that are imported from a cluster set. In JSON: a custom resource has no Protocol Buffers. */
 export const serviceImportVersions: ApiVersions<ServiceObject> = [
   {
+    path: '/apis/multicluster.x-k8s.io/v1beta1/serviceimports',
+    trim: trimServiceImport,
+    accept: 'application/json',
+  },
+  {
     path: '/apis/multicluster.x-k8s.io/v1alpha1/serviceimports',
     trim: trimServiceImport,
     accept: 'application/json',
