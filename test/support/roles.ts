@@ -232,6 +232,9 @@ const CLUSTER_STARTS: Readonly<Record<ClusterRole, ClusterStart>> = {
       `--kube-master-url=${api}`,
       `--upstream=${HOST}:${upstream}`,
       `--config-dir=${config.path}`,
+      // With a ConfigMap, metrics have ports of their own, which only one process can have.
+      '--prometheus-port=none',
+      '--sidecar-port=none',
     ]);
     return { program, spoil: () => config.write(FAULTY_STUB_DOMAINS) };
   },
