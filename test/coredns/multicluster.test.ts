@@ -19,7 +19,6 @@ afterEach(endAllPrograms);
 const IMPORTS_PATHS = ['v1beta1', 'v1alpha1'].map(
   (version) => `multicluster.x-k8s.io/${version}/serviceimports`,
 );
-const [IMPORTS_PATH = ''] = IMPORTS_PATHS;
 const PORTS = [{ name: 'http', port: 80, protocol: 'TCP' }];
 
 const serviceImport = (name: string, ips?: readonly string[]): KubernetesObject => ({
