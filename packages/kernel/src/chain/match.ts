@@ -28,6 +28,17 @@ export function missingNamesWithin(names: ReadonlySet<NameKey>): Questions {
   };
 }
 
+/** As `namesWithin`, for a handler that only serves clients that want signatures. */
+export function signedNamesWithin(names: ReadonlySet<NameKey>): Questions {
+  const { includes } = namesWithin(names);
+  return {
+    includes,
+    *matches() {
+      for (const name of names) yield { name: { kind: 'suffix', name }, types: 'all', dnssecOk: true };
+    },
+  };
+}
+
 /** The questions of all parts. */
 export function joinQuestions(...parts: readonly Questions[]): Questions {
   return {
