@@ -6,6 +6,7 @@ import { parseName, toKey } from '@portolan/dns/name.ts';
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import { Pattern } from '@portolan/kernel/base/pattern.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { covers } from '@portolan/kernel/chain/match.ts';
 import { addresses, CLIENT, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
@@ -109,7 +110,10 @@ const template = fc
   .map((rule_) => {
     const answers = [new TextTemplate('answer', '{{ .Name }} 60 IN TXT x')];
     const none = { variables: [], conditions: [], additional: [], authority: [], extendedError: undefined };
-    return createTemplateHandler({ templates: [{ ...rule_, ...none, answer: answers }] }, { chain, metrics });
+    return createTemplateHandler(
+      { templates: [{ ...rule_, ...none, answer: answers }] },
+      { chain, metrics, clock: new ManualClock() },
+    );
   });
 
 const acl = fc

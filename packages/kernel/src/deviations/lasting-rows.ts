@@ -37,6 +37,24 @@ const CLIENT_ROWS = [
       rules.some(({ field }) => field === 'cname'),
   },
   {
+    id: 'bounds-of-expressions',
+    plugins: ['view', 'template'],
+    original: 'an expression loops and makes texts as long as it likes',
+    portolan:
+      'one that takes a million steps, or makes 4 MB of text, has no value; 1,000 nodes in each other are refused',
+    why: 'a query must not keep a core busy',
+    inCompat: 'stays',
+  },
+  {
+    id: 'searches-from-the-end',
+    plugins: ['view', 'template'],
+    original:
+      '`findLast` and `findLastIndex`, where they find nothing, take away what stands before them: `[1, findLast([1], # > 2)]` is `[false, nil]`',
+    portolan: '`[1, nil]`',
+    why: 'the value that one reads there',
+    inCompat: 'stays',
+  },
+  {
     id: 'references-filled-once',
     plugins: ['rewrite'],
     original: 'the text inserted for `{1}` is searched for `{2}` again',

@@ -12,13 +12,14 @@ import type { DirectiveCursor, DirectiveError } from '@portolan/corefile/directi
 import { parseUnsigned } from '@portolan/corefile/directive/go-values.ts';
 import { compilePattern } from '@portolan/corefile/directive/patterns.ts';
 import { parseExactClass, parseExactRcode, parseExactType } from '@portolan/corefile/directive/type-names.ts';
-import type { ExpressionType } from '@portolan/corefile/expression/built-in-functions.ts';
-import { readTypedExpression, type VariableTypes } from '@portolan/corefile/expression/check-expression.ts';
-import { type Expression, ExpressionError } from '@portolan/corefile/expression/expression.ts';
+import type { EnvironmentTypes } from '@portolan/corefile/expression/check/checker.ts';
+import { type Expression, readExpression } from '@portolan/corefile/expression/expression.ts';
+import { ExpressionError } from '@portolan/corefile/expression/syntax/expression-error.ts';
+import type { GoType } from '@portolan/corefile/expression/types/go-type.ts';
 import type { Pattern } from '@portolan/kernel/base/pattern.ts';
 import type { TemplateOptions, TemplateRule, TemplateVariable } from './options.ts';
 import { createTemplateHandler } from './template.ts';
-import { isReservedName, TEMPLATE_FUNCTIONS } from './template-expressions.ts';
+import { isReservedName, TEMPLATE_TYPES, variableType } from './template-expressions.ts';
 import { TextTemplate, TextTemplateError } from './text-template/text-template.ts';
 
 type TemplateSection = 'answer' | 'additional' | 'authority';
@@ -48,8 +49,8 @@ export const template = definePlugin({
     });
     return { templates };
   },
-  create: (options, { lookUp: chain, metrics }) => ({
-    handler: createTemplateHandler(options, { chain, metrics }),
+  create: (options, { lookUp: chain, metrics, clock }) => ({
+    handler: createTemplateHandler(options, { chain, metrics, clock }),
   }),
 });
 
@@ -82,7 +83,7 @@ function readTemplate(cursor: DirectiveCursor, context: DirectiveContext): Templ
 }
 
 function readProperties(cursor: DirectiveCursor, draft: Draft<TemplateRule>): void {
-  const types = new Map<string, ExpressionType>();
+  const types = new Map(TEMPLATE_TYPES);
   const section = (name: TemplateSection) => () => {
     draft[name] = [...draft[name], ...readRecords(name, cursor)];
   };
@@ -124,7 +125,7 @@ const EXPRESSION_REMEDY =
   "Write an expression of expr-lang, as in int(group('n')) > 1 or incidr(client_ip(), '10.0.0.0/8').";
 
 /** @param types of the variables so far; the new one is added */
-function readVariable(cursor: DirectiveCursor, types: Map<string, ExpressionType>): TemplateVariable {
+function readVariable(cursor: DirectiveCursor, types: Map<string, GoType>): TemplateVariable {
   const [name = '', ...words] = cursor.remainingArguments();
   if (words.length === 0) throw cursor.argumentError('Give a name and an expression, as in var ttl 60.');
   if (!/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name))
@@ -132,26 +133,30 @@ function readVariable(cursor: DirectiveCursor, types: Map<string, ExpressionType
       `invalid variable name ${JSON.stringify(name)}`,
       'A name has letters, digits and underscores, and no digit in front.',
     );
-  if (types.has(name) || isReservedName(name))
+  if (isReservedName(name, types))
     throw cursor.error(`variable name ${JSON.stringify(name)} is reserved`, 'Give it another name.');
   const fault = (message: string) =>
     cursor.error(`could not compile expression: ${name}, ${message}`, EXPRESSION_REMEDY);
-  const { expression, type } = readTyped(words.join(' '), types, fault);
-  types.set(name, type);
+  const expression = readTyped(words.join(' '), types, fault);
+  types.set(name, variableType(expression.type));
   return { name, expression };
 }
 
-function readCondition(cursor: DirectiveCursor, types: VariableTypes): Expression {
+function readCondition(cursor: DirectiveCursor, types: EnvironmentTypes): Expression {
   const words = cursor.remainingArguments();
   if (words.length === 0) throw cursor.argumentError("Give a condition, as in expr name() == 'a.example.'.");
   const fault = (message: string) =>
     cursor.error(`could not compile expression: ${message}`, EXPRESSION_REMEDY);
-  return readTyped(words.join(' '), types, fault).expression;
+  return readTyped(words.join(' '), types, fault);
 }
 
-function readTyped(text: string, types: VariableTypes, fault: (message: string) => DirectiveError) {
+function readTyped(
+  text: string,
+  types: EnvironmentTypes,
+  fault: (message: string) => DirectiveError,
+): Expression {
   try {
-    return readTypedExpression(text, TEMPLATE_FUNCTIONS, types);
+    return readExpression(text, types);
   } catch (error) {
     throw error instanceof ExpressionError ? fault(error.message) : error;
   }

@@ -1,7 +1,7 @@
 /**
  * The answer that a template makes for one query.
  */
-import type { Variables } from '@portolan/corefile/expression/evaluate.ts';
+import type { EnvironmentValues } from '@portolan/corefile/expression/run/run.ts';
 import { extendedError, passedErrors } from '@portolan/dns/extended-error.ts';
 import { toKey } from '@portolan/dns/name.ts';
 import { type AbsoluteName, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
@@ -24,7 +24,7 @@ export interface TemplateAnswerParts {
   readonly zone: NameKey;
   readonly match: TemplateMatch;
   /** The values of the rule's variables. */
-  readonly variables: Variables;
+  readonly variables: EnvironmentValues;
   readonly chain: Chain;
   readonly counts: TemplateMetrics;
 }

@@ -1,8 +1,12 @@
 /**
  * The data for a template: the question, the match, and more of the query if a template asks for it.
  */
-import type { Variables } from '@portolan/corefile/expression/evaluate.ts';
-import type { Value } from '@portolan/corefile/expression/expression.ts';
+import type { EnvironmentValues } from '@portolan/corefile/expression/run/run.ts';
+import { fromOctets } from '@portolan/corefile/expression/text/octets.ts';
+import { Budget } from '@portolan/corefile/expression/values/budget.ts';
+import { isSlice } from '@portolan/corefile/expression/values/describe-value.ts';
+import { formatValue } from '@portolan/corefile/expression/values/format-value.ts';
+import { type ExpressionValue, GoMap } from '@portolan/corefile/expression/values/value.ts';
 import { knownClassName, knownTypeName } from '@portolan/dns/mnemonics.ts';
 import { CLASS, type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { PatternGroups } from '@portolan/kernel/base/pattern.ts';
@@ -23,7 +27,7 @@ export interface MatchedRule {
   readonly zone: NameKey;
   readonly match: TemplateMatch;
   /** The values of the rule's variables. */
-  readonly variables: Variables;
+  readonly variables: EnvironmentValues;
 }
 
 export function makeTemplateData(
@@ -48,16 +52,27 @@ export function makeTemplateData(
       Question: toQuestionStruct(query),
       // Only answers of templates that name the client depend on the client.
       Remote: () => query.dependOnClient().address,
-      Var: { kind: 'map', entries: new Map([...variables].map(([name, value]) => [name, shown(value)])) },
+      Var: {
+        kind: 'map',
+        entries: new Map([...variables].map(([name, value]) => [name, toTemplateValue(value)])),
+      },
       Meta: ([label]) => readMetadata(query, label),
     },
   };
 }
 
-/** In templates, as in Go, nil has no value. */
-function shown(value: Value): TemplateValue {
+/** In templates, as in Go, nil has no value. Times and durations are texts. */
+function toTemplateValue(value: ExpressionValue): TemplateValue {
   if (value === null) return undefined;
-  return typeof value === 'object' ? value.map(shown) : value;
+  if (typeof value === 'string') return fromOctets(value);
+  if (typeof value !== 'object') return value;
+  if (isSlice(value)) return value.items.map(toTemplateValue);
+  if (!(value instanceof GoMap)) return fromOctets(formatValue(value, new Budget()));
+  const entries = Array.from(value.entries(), ({ key, value: each }) => {
+    const name = fromOctets(formatValue(key, new Budget()));
+    return [name, toTemplateValue(each)] as const;
+  });
+  return { kind: 'map', entries: new Map(entries) };
 }
 
 /** The answer is not stored: facts may differ between clients. */

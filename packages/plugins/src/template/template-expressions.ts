@@ -1,40 +1,52 @@
 /**
  * Variables and conditions of templates: expressions over the query and the groups of its match.
  */
-import { BUILT_IN } from '@portolan/corefile/expression/built-in-functions.ts';
-import type { FunctionTypes } from '@portolan/corefile/expression/check-expression.ts';
-import { evaluate, type Functions, type Variables } from '@portolan/corefile/expression/evaluate.ts';
-import type { Value } from '@portolan/corefile/expression/expression.ts';
-import { PatternError } from '@portolan/kernel/base/pattern.ts';
+import { isBuiltInName } from '@portolan/corefile/expression/built-ins/built-ins.ts';
+import type { EnvironmentTypes } from '@portolan/corefile/expression/check/checker.ts';
+import type { EnvironmentValues } from '@portolan/corefile/expression/run/run.ts';
+import { OPERATOR_WORDS } from '@portolan/corefile/expression/syntax/lexer.ts';
+import { fromOctets, toOctets } from '@portolan/corefile/expression/text/octets.ts';
+import {
+  ANY,
+  functionType,
+  type GoType,
+  POINTER_TO_ANY,
+  STRING,
+} from '@portolan/corefile/expression/types/go-type.ts';
+import { EvaluationError } from '@portolan/corefile/expression/values/budget.ts';
+import type { ExpressionValue } from '@portolan/corefile/expression/values/value.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { createQueryFunctions, QUERY_FUNCTIONS } from '../view/query-functions.ts';
+import {
+  createEnvironment,
+  createQueryFunctions,
+  QUERY_TYPES,
+  type QueryFunction,
+} from '../view/query-functions.ts';
 import type { TemplateRule } from './options.ts';
 import type { TemplateMatch } from './template-data.ts';
 
-export const TEMPLATE_FUNCTIONS: FunctionTypes = new Map([
-  ...QUERY_FUNCTIONS,
-  ['group', { parameters: ['any'], result: 'string' }] as const,
+export const TEMPLATE_TYPES: EnvironmentTypes = new Map([
+  ...QUERY_TYPES,
+  ['group', functionType([ANY], STRING)],
 ]);
 
-/** Words of expr-lang: keywords, literals, and built-in functions, also those that we do not have. */
-const RESERVED: ReadonlySet<string> = new Set(
-  `true false nil not in and or matches contains startsWith endsWith let if else
-   all none any one filter map find findIndex findLast findLastIndex count sum groupBy sortBy reduce len type abs ceil
-   floor round int float string trim trimPrefix trimSuffix upper lower split splitAfter replace repeat join indexOf
-   lastIndexOf hasPrefix hasSuffix max min mean median toJSON fromJSON toBase64 fromBase64 now duration date timezone
-   first last get take keys values toPairs fromPairs reverse uniq concat flatten sort bitand bitor bitxor bitnand bitnot
-   bitshl bitshr bitushr this`.split(/\s+/),
-);
+const LITERALS: ReadonlySet<string> = new Set(['true', 'false', 'nil']);
 
-/** Whether a variable cannot have a name. */
-export function isReservedName(name: string): boolean {
-  return RESERVED.has(name) || TEMPLATE_FUNCTIONS.has(name) || BUILT_IN.has(name);
+/** Whether a variable cannot have a name. @param types of the environment, and of the variables so far */
+export function isReservedName(name: string, types: EnvironmentTypes): boolean {
+  return types.has(name) || isBuiltInName(name) || LITERALS.has(name) || OPERATOR_WORDS.has(name);
+}
+
+/** The type of a variable for the expressions behind it. */
+export function variableType(type: GoType): GoType {
+  return type.kind === 'unknown' || type.kind === 'nil' ? POINTER_TO_ANY : type;
 }
 
 /** Functions whose values depend only on the question. Answers made with others are for one client alone. */
 const OF_QUESTION: ReadonlySet<string> = new Set(['name', 'type', 'class', 'incidr']);
 
-const NO_VARIABLES: Variables = new Map();
+const NO_VARIABLES: EnvironmentValues = new Map();
 
 /**
  * @returns the values of a rule's variables; undefined: a condition is not met; `failed`: an expression has no value, which is
@@ -44,33 +56,39 @@ type EvaluateRule = (
   rule: TemplateRule,
   query: Query,
   match: TemplateMatch,
-) => Variables | undefined | 'failed';
+) => EnvironmentValues | undefined | 'failed';
 
 /** For one handler. */
-export function createRuleEvaluation(): EvaluateRule {
+export function createRuleEvaluation(clock: Clock): EvaluateRule {
   let current: { readonly query: Query; readonly match: TemplateMatch } | undefined;
   const now = () => {
     if (current === undefined) throw new TypeError('no query');
     return current;
   };
-  const functions: Functions = new Map([
+  const functions = new Map<string, QueryFunction>([
     ...[...createQueryFunctions(() => now().query)].map(([name, call]) => {
-      const noted = (...args: readonly Value[]) => {
+      const noted: QueryFunction = (args) => {
         // Whoever reads the client keeps the answer from all others.
         now().query.dependOnClient();
-        return call(...args);
+        return call(args);
       };
       return [name, OF_QUESTION.has(name) ? call : noted] as const;
     }),
-    ['group', (name: Value = null) => findGroup(now().match, name)] as const,
+    ['group', ([name = null]) => toOctets(findGroup(now().match, name))],
   ]);
+  const environment = createEnvironment(TEMPLATE_TYPES, functions);
+  const readClock = () => {
+    // Later the answer is another one.
+    now().query.forbidStoring();
+    return clock.now();
+  };
   return (rule, query, match) => {
     if (rule.variables.length === 0 && rule.conditions.length === 0) return NO_VARIABLES;
     current = { query, match };
     try {
-      return evaluateWith(rule, functions);
+      return evaluateWith(rule, environment, readClock);
     } catch (error) {
-      if (error instanceof TypeError || error instanceof PatternError) return 'failed';
+      if (error instanceof EvaluationError) return 'failed';
       throw error;
     } finally {
       current = undefined;
@@ -78,17 +96,27 @@ export function createRuleEvaluation(): EvaluateRule {
   };
 }
 
-/** @throws TypeError, PatternError */
-function evaluateWith({ variables, conditions }: TemplateRule, functions: Functions): Variables | undefined {
-  const values = new Map<string, Value>();
-  for (const { name, expression } of variables) values.set(name, evaluate(expression, functions, values));
-  return conditions.every((condition) => evaluate(condition, functions, values) === true)
-    ? values
-    : undefined;
+/** @throws EvaluationError */
+function evaluateWith(
+  { variables, conditions }: TemplateRule,
+  functions: EnvironmentValues,
+  now: () => number,
+): EnvironmentValues | undefined {
+  const environment = new Map(functions);
+  const values = new Map<string, ExpressionValue>();
+  for (const { name, expression } of variables) {
+    const value = expression.evaluate(environment, now);
+    environment.set(name, value);
+    values.set(name, value);
+  }
+  return conditions.every(({ evaluate }) => evaluate(environment, now) === true) ? values : undefined;
 }
 
 /** A group by its name or number; empty if there is none. */
-function findGroup({ groups, groupNames }: TemplateMatch, name: Value): string {
-  const number = typeof name === 'string' ? (groupNames.get(name) ?? Number(name)) : name;
-  return typeof number === 'number' ? (groups[number] ?? '') : '';
+function findGroup({ groups, groupNames }: TemplateMatch, name: ExpressionValue): string {
+  if (typeof name === 'bigint') return groups[Number(name)] ?? '';
+  if (typeof name !== 'string') return '';
+  const text = fromOctets(name);
+  const number = groupNames.get(text) ?? (/^(?:0|[1-9]\d*)$/.test(text) ? Number(text) : undefined);
+  return number === undefined ? '' : (groups[number] ?? '');
 }

@@ -3,6 +3,7 @@
  */
 import { findClosest, isWithin } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey, TYPE } from '@portolan/dns/types.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import type { Chain, Handler } from '@portolan/kernel/chain/handler.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
@@ -17,14 +18,16 @@ export interface TemplateDependencies {
   /** Answers for the targets of CNAME records that a template makes. */
   readonly chain: Chain;
   readonly metrics: MetricRegistry;
+  /** For `now()`. */
+  readonly clock: Clock;
 }
 
 export function createTemplateHandler(
   { templates }: TemplateOptions,
-  { chain, metrics }: TemplateDependencies,
+  { chain, metrics, clock }: TemplateDependencies,
 ): Handler {
   const counts = new TemplateMetrics(metrics);
-  const evaluateRule = createRuleEvaluation();
+  const evaluateRule = createRuleEvaluation(clock);
   return {
     name: 'template',
     role: 'other',

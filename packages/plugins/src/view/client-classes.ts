@@ -4,7 +4,7 @@
  * Within the longest of all ranges that the conditions name, each of them has the same value for all addresses.
  */
 import { parseCidr } from '@portolan/corefile/directive/go-values.ts';
-import type { Expression } from '@portolan/corefile/expression/expression.ts';
+import type { NodeOf, SyntaxNode } from '@portolan/corefile/expression/syntax/syntax-tree.ts';
 import { parseAddress } from '@portolan/dns/address.ts';
 import { type AddressRange, matchRange, uniteRanges } from '@portolan/dns/address-range.ts';
 import type { Truth } from '@portolan/kernel/contract/block-choice.ts';
@@ -12,9 +12,7 @@ import type { ViewOptions } from './options.ts';
 
 /** The ranges that conditions name, without duplicates. */
 export function listRanges(views: readonly ViewOptions[]): readonly AddressRange[] {
-  const found = views.flatMap(({ conditions }) =>
-    conditions.flatMap((condition) => [...rangesIn(condition)]),
-  );
+  const found = views.flatMap(({ conditions }) => conditions.flatMap(({ tree }) => [...rangesIn(tree)]));
   return uniteRanges(found);
 }
 
@@ -24,16 +22,22 @@ export function listRanges(views: readonly ViewOptions[]): readonly AddressRange
  * @param range one of `listRanges`, for addresses in no longer one of them; undefined: for addresses in none
  */
 export function truthFor({ conditions }: ViewOptions, range: AddressRange | undefined): Truth {
-  const truths = conditions.map((condition) => judge(condition, range));
+  const truths = conditions.map(({ tree }) => judge(tree, range));
   if (truths.includes(false)) return false;
   return truths.includes('unknown') ? 'unknown' : true;
 }
 
-function judge(condition: Expression, range: AddressRange | undefined): Truth {
+function judge(condition: SyntaxNode, range: AddressRange | undefined): Truth {
   switch (condition.kind) {
-    case 'value':
+    case 'boolean':
+      return condition.value;
+    case 'nil':
+    case 'integer':
+    case 'float':
+    case 'string':
+    case 'bytes':
       // A condition without a truth value is not met.
-      return condition.value === true;
+      return false;
     case 'unary': {
       if (condition.operator !== 'not' && condition.operator !== '!') return 'unknown';
       const truth = judge(condition.operand, range);
@@ -41,24 +45,20 @@ function judge(condition: Expression, range: AddressRange | undefined): Truth {
     }
     case 'binary':
       return judgeBinary(condition, range);
-    case 'choice': {
+    case 'conditional': {
       const test = judge(condition.test, range);
       return test === 'unknown' ? test : judge(test ? condition.whenTrue : condition.whenFalse, range);
     }
-    case 'variable':
-      return 'unknown';
-    case 'call':
-    case 'list': {
+    case 'call': {
       const own = findRange(condition);
       return own === undefined ? 'unknown' : holds(own, range);
     }
+    default:
+      return 'unknown';
   }
 }
 
-function judgeBinary(
-  condition: Extract<Expression, { kind: 'binary' }>,
-  range: AddressRange | undefined,
-): Truth {
+function judgeBinary(condition: NodeOf<'binary'>, range: AddressRange | undefined): Truth {
   const { operator, left, right } = condition;
   const isOr = operator === 'or' || operator === '||';
   if (isOr || operator === 'and' || operator === '&&') {
@@ -71,10 +71,10 @@ function judgeBinary(
   const addresses = toAddressRanges(condition);
   if (addresses === undefined) return 'unknown';
   const isAmong = addresses.some((address) => holds(address, range));
-  return isAmong !== (operator === '!=' || operator === 'not in');
+  return isAmong !== (operator === '!=');
 }
 
-function* rangesIn(condition: Expression): Iterable<AddressRange> {
+function* rangesIn(condition: SyntaxNode): Iterable<AddressRange> {
   const own = findRange(condition);
   if (own !== undefined) yield own;
   switch (condition.kind) {
@@ -86,7 +86,7 @@ function* rangesIn(condition: Expression): Iterable<AddressRange> {
       yield* rangesIn(condition.left);
       yield* rangesIn(condition.right);
       break;
-    case 'choice':
+    case 'conditional':
       yield* rangesIn(condition.test);
       yield* rangesIn(condition.whenTrue);
       yield* rangesIn(condition.whenFalse);
@@ -96,39 +96,38 @@ function* rangesIn(condition: Expression): Iterable<AddressRange> {
 }
 
 /** `incidr(client_ip(), '10.0.0.0/8')` */
-function findRange(condition: Expression): AddressRange | undefined {
-  if (condition.kind !== 'call' || condition.name !== 'incidr') return undefined;
+function findRange(condition: SyntaxNode): AddressRange | undefined {
+  if (condition.kind !== 'call' || !isNamed(condition.callee, 'incidr')) return undefined;
   const [address, range] = condition.args;
-  if (!isClientAddress(address) || range?.kind !== 'value' || typeof range.value !== 'string')
-    return undefined;
+  if (!isClientAddress(address) || range?.kind !== 'string') return undefined;
   const read = parseCidr(range.value);
   // One that is no range fails, and what fails is left to the plugin.
   return read.kind === 'bad' ? undefined : read.value;
 }
 
 /** `client_ip() == '10.0.0.1'`, `client_ip() in ['10.0.0.1', '10.0.0.2']`, and their opposites. */
-function toAddressRanges({
-  operator,
-  left,
-  right,
-}: Extract<Expression, { kind: 'binary' }>): readonly AddressRange[] | undefined {
+function toAddressRanges({ operator, left, right }: NodeOf<'binary'>): readonly AddressRange[] | undefined {
   if (!isClientAddress(left)) return undefined;
   if (operator === '==' || operator === '!=') {
     const address = toAddressRange(right);
     return address && [address];
   }
-  if ((operator !== 'in' && operator !== 'not in') || right.kind !== 'list') return undefined;
+  if (operator !== 'in' || (right.kind !== 'list' && right.kind !== 'set')) return undefined;
   const addresses = right.items.map(toAddressRange);
   return addresses.every((address) => address !== undefined) ? addresses : undefined;
 }
 
-function isClientAddress(expression: Expression | undefined): boolean {
-  return expression?.kind === 'call' && expression.name === 'client_ip';
+function isClientAddress(expression: SyntaxNode | undefined): boolean {
+  return expression?.kind === 'call' && isNamed(expression.callee, 'client_ip');
+}
+
+function isNamed(callee: SyntaxNode, name: string): boolean {
+  return callee.kind === 'name' && callee.name === name;
 }
 
 /** Other spellings of an address are equal to no client's text. */
-function toAddressRange(expression: Expression): AddressRange | undefined {
-  if (expression.kind !== 'value' || typeof expression.value !== 'string') return undefined;
+function toAddressRange(expression: SyntaxNode): AddressRange | undefined {
+  if (expression.kind !== 'string') return undefined;
   const { value: address } = expression;
   const octets = parseAddress(address);
   if (octets === undefined || address !== address.toLowerCase()) return undefined;

@@ -3,13 +3,13 @@
  */
 import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
-import { readExpression } from '@portolan/corefile/expression/check-expression.ts';
-import { type Expression, ExpressionError } from '@portolan/corefile/expression/expression.ts';
+import { type Expression, readExpression } from '@portolan/corefile/expression/expression.ts';
+import { ExpressionError } from '@portolan/corefile/expression/syntax/expression-error.ts';
 import { NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
 import { listRanges, truthFor } from './client-classes.ts';
 import { createViewTest } from './judge-view.ts';
 import type { ViewOptions } from './options.ts';
-import { QUERY_FUNCTIONS } from './query-functions.ts';
+import { QUERY_TYPES } from './query-functions.ts';
 
 /** `view NAME { expr EXPRESSION }`. The listener group judges the conditions, before it chooses the block. */
 export const view = definePlugin({
@@ -24,9 +24,9 @@ export const view = definePlugin({
     });
     return { name, conditions };
   },
-  create: (options) => ({
+  create: (options, { clock }) => ({
     choice: {
-      accepts: createViewTest(options),
+      accepts: createViewTest(options, clock),
       ranges: listRanges([options]),
       truthFor: (range) => truthFor(options, range),
     },
@@ -52,7 +52,7 @@ function readCondition(cursor: DirectiveCursor): Expression {
       "Choose the block by the client's address, as in incidr(client_ip(), '10.1.0.0/16').",
     );
   try {
-    return readExpression(text, QUERY_FUNCTIONS);
+    return readExpression(text, QUERY_TYPES);
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     throw cursor.ownError(

@@ -1,8 +1,9 @@
-import { readExpression } from '@portolan/corefile/expression/check-expression.ts';
+import { readExpression } from '@portolan/corefile/expression/expression.ts';
 import { parseAddress } from '@portolan/dns/address.ts';
 import { matchRange } from '@portolan/dns/address-range.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { Query } from '@portolan/kernel/chain/query.ts';
 import { QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
 import fc from 'fast-check';
@@ -10,12 +11,14 @@ import { describe, expect, it } from 'vitest';
 import { listRanges, truthFor } from './client-classes.ts';
 import { createViewTest } from './judge-view.ts';
 import type { ViewOptions } from './options.ts';
-import { QUERY_FUNCTIONS } from './query-functions.ts';
+import { QUERY_TYPES } from './query-functions.ts';
 
 const makeView = (...conditions: readonly string[]): ViewOptions => ({
   name: 'v',
-  conditions: conditions.map((text) => readExpression(text, QUERY_FUNCTIONS)),
+  conditions: conditions.map((text) => readExpression(text, QUERY_TYPES)),
 });
+
+const testView = (view: ViewOptions) => createViewTest(view, new ManualClock());
 
 function makeQuery(address: string): Query {
   const question = { name: parseName('A.example.'), type: TYPE.A, class: CLASS.IN };
@@ -33,8 +36,8 @@ describe('a view', () => {
     ['bufsize() == 512 and size() == 27 and id() == 4711 and opcode() == 0 and not do()'],
     ["metadata('no/label') == ''"],
   ])('reads the query: %s', (text) => {
-    expect(createViewTest(makeView(text))(makeQuery('192.0.2.1'))).toBe(true);
-    expect(createViewTest(makeView(`not (${text})`))(makeQuery('192.0.2.1'))).toBe(false);
+    expect(testView(makeView(text))(makeQuery('192.0.2.1'))).toBe(true);
+    expect(testView(makeView(`not (${text})`))(makeQuery('192.0.2.1'))).toBe(false);
   });
 
   it.each([
@@ -43,7 +46,7 @@ describe('a view', () => {
     ['name()'],
     ["name() == 'b.'"],
   ])('is not for a query for which a condition fails, or is not true: %s', (text) => {
-    expect(createViewTest(makeView('true', text))(makeQuery('192.0.2.1'))).toBe(false);
+    expect(testView(makeView('true', text))(makeQuery('192.0.2.1'))).toBe(false);
   });
 
   it('knows which conditions depend only on the address', () => {
@@ -110,7 +113,7 @@ describe('a view', () => {
               .toSorted((a, b) => b.prefix - a.prefix);
             const truth = truthFor(view, longest);
             if (truth !== 'unknown')
-              expect([address, truth]).toEqual([address, createViewTest(view)(makeQuery(address))]);
+              expect([address, truth]).toEqual([address, testView(view)(makeQuery(address))]);
           }
         },
       ),
