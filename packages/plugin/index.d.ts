@@ -265,6 +265,8 @@ export interface Match {
   readonly ednsOptions?: ReadonlySet<number>;
   /** Whether the answer depends on the family of the client's address: `Query.dependOnFamily`, and on nothing else of the client. */
   readonly byFamily?: true;
+  /** Whether only queries with DO, whose clients want signatures (RFC 3225). Since 2.1.0. Default: all queries. */
+  readonly dnssecOk?: true;
   /** Whether only names that the handlers behind lack: it passes on what publishers have. Default: all names. */
   readonly ifMissing?: true;
 }

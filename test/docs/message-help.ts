@@ -198,6 +198,10 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'A catalog zone lists zones outside those that `catalog` names; these are not served. Name them there if you want them.',
   'plugin/secondary: Skipping catalog member zone … from …: …':
     'A zone of a catalog is served already, from the Corefile or from another catalog, or there are too many.',
+  'plugin/sign: Error signing "…" with key tags … in …ms: …, next: …':
+    'The zone file is missing, or has the fault that is named. The former signed file stays; correct the file, and the server tries again at the time named.',
+  'plugin/sign: Error signing "…": failed to move zone file into place: …':
+    'The folder of `directory` is missing, or the server may not write to it. Create it, and mount it writable.',
   'plugin/tls: Keeping the former certificate of …: …':
     'The new certificate cannot be used. The line says why; correct the files.',
   'plugin/tls: unable to write TLS Key Log: …':

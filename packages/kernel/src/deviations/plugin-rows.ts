@@ -345,6 +345,19 @@ const ZONE_ROWS = [
   },
 ] as const satisfies readonly DeviationRow[];
 
+const SIGNING_ROWS = [
+  {
+    id: 'signed-denials',
+    plugins: ['dnssec'],
+    original:
+      'an alias that leads to nothing has no proof, and with NXDOMAIN no signature; the NSEC record of an unsigned delegation is about the name of the question; an answer to NSEC has one signature',
+    portolan:
+      'the alias is signed, and its target denied; the record is about the delegation; each key signs',
+    why: 'validators take such answers for forged',
+    inCompat: 'restored',
+  },
+] as const satisfies readonly DeviationRow[];
+
 const LOOP_ROWS = [
   {
     id: 'forward-to-itself',
@@ -371,5 +384,6 @@ export const PLUGIN_ROWS = [
   ...CLUSTER_PLUGIN_ROWS,
   ...CACHE_ROWS,
   ...ZONE_ROWS,
+  ...SIGNING_ROWS,
   ...LOOP_ROWS,
 ] as const;

@@ -19,10 +19,9 @@ import {
 
 /** Names of the chain, from the question on, that DNAMEs and authority records are looked for: the work for a long chain stays small. */
 const MAX_SEARCHED = 16;
-const TYPE_RRSIG = 46;
 /** NS, SOA and the types of proofs of non-existence: DS, RRSIG, NSEC, NSEC3. */
-const AUTHORITY_TYPES: ReadonlySet<number> = new Set([TYPE.NS, TYPE.SOA, 43, TYPE_RRSIG, 47, 50]);
-const ADDRESS_TYPES: ReadonlySet<number> = new Set([TYPE.A, TYPE.AAAA, TYPE_RRSIG]);
+const AUTHORITY_TYPES: ReadonlySet<number> = new Set([TYPE.NS, TYPE.SOA, TYPE.DS, TYPE.RRSIG, TYPE.NSEC, 50]);
+const ADDRESS_TYPES: ReadonlySet<number> = new Set([TYPE.A, TYPE.AAAA, TYPE.RRSIG]);
 
 export interface ScrubbedReply {
   readonly message: Message;
@@ -139,7 +138,7 @@ function isWanted(record: ResourceRecord, type: number, alias: ResourceRecord | 
 
 /** Whether it is a signature for a type (RFC 4034 section 3.1.1). */
 function signs({ data }: ResourceRecord, type: number): boolean {
-  if (data.kind !== 'unknown' || data.type !== TYPE_RRSIG) return false;
+  if (data.kind !== 'unknown' || data.type !== TYPE.RRSIG) return false;
   return (((data.bytes[0] ?? 0) << 8) | (data.bytes[1] ?? 0)) === type;
 }
 

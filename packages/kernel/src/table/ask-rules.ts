@@ -72,7 +72,8 @@ function encodeEntry(rules: readonly AskRule[]): NameEntry {
   return { name: first === undefined ? ROOT : toRuleName(first), tag: rules.length, content };
 }
 
-function encodeRule({ name, types, ednsOptions, beforeCache, byFamily, ifMissing }: AskRule): Uint8Array {
+function encodeRule(rule: AskRule): Uint8Array {
+  const { name, types, ednsOptions } = rule;
   const listed = types === 'all' ? [] : [...types];
   const options = ednsOptions === undefined ? [] : [...ednsOptions];
   if (listed.length > MAX_TYPES || options.length > MAX_OPTIONS)
@@ -82,9 +83,10 @@ function encodeRule({ name, types, ednsOptions, beforeCache, byFamily, ifMissing
     (name.kind === 'exact' ? RULE_FLAG.EXACT : RULE_FLAG.SUFFIX) |
     (types === 'all' ? RULE_FLAG.ALL_TYPES : 0) |
     (ednsOptions === undefined ? 0 : RULE_FLAG.WITH_OPTIONS) |
-    (beforeCache === true ? RULE_FLAG.BEFORE_CACHE : 0) |
-    (byFamily === true ? RULE_FLAG.BY_FAMILY : 0) |
-    (ifMissing === true ? RULE_FLAG.IF_MISSING : 0);
+    (rule.beforeCache === true ? RULE_FLAG.BEFORE_CACHE : 0) |
+    (rule.byFamily === true ? RULE_FLAG.BY_FAMILY : 0) |
+    (rule.dnssecOk === true ? RULE_FLAG.DNSSEC_OK : 0) |
+    (rule.ifMissing === true ? RULE_FLAG.IF_MISSING : 0);
   new Uint32Array(octets.buffer, 0, 1)[0] = flags | (listed.length << 8) | (options.length << 20);
   new Uint16Array(octets.buffer, 4).set([...listed, ...options]);
   return octets;
@@ -112,7 +114,12 @@ function matchEntry(views: TableViews, entry: number, question: QuestionReader, 
     const types = (rule >>> 8) & 0xfff;
     const options = rule >>> 20;
     const isNamed = (rule & RULE_FLAG.SUFFIX) !== 0 || isWhole;
-    if (isNamed && ((rule & RULE_FLAG.ALL_TYPES) !== 0 || lists(views, at + 4, types, question.type))) {
+    const isWanted = (rule & RULE_FLAG.DNSSEC_OK) === 0 || question.dnssecOk;
+    if (
+      isNamed &&
+      isWanted &&
+      ((rule & RULE_FLAG.ALL_TYPES) !== 0 || lists(views, at + 4, types, question.type))
+    ) {
       const cached = (rule & RULE_FLAG.IF_MISSING) === 0 ? ASKED.CACHED : ASKED.IF_MISSING;
       const place =
         ((rule & RULE_FLAG.BEFORE_CACHE) === 0 ? 0 : ASKED.BEFORE_CACHE) |

@@ -315,6 +315,7 @@ export const RULE_FLAG = {
   BEFORE_CACHE: 16,
   IF_MISSING: 32,
   BY_FAMILY: 64,
+  DNSSEC_OK: 128,
 } as const;
 
 /** Rounds up to whole words. */

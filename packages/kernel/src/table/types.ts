@@ -143,6 +143,8 @@ export interface AskRule {
   readonly beforeCache?: boolean;
   /** Whether only cached answers for the family of the client's address replace that of the handler. Default: no. */
   readonly byFamily?: boolean;
+  /** Whether only queries with DO. Default: all queries. */
+  readonly dnssecOk?: boolean;
   /** Whether only names that the publications of the view lack or deny. Default: all names. */
   readonly ifMissing?: boolean;
 }

@@ -1,8 +1,10 @@
 /**
  * Classifies answers for the cache, and computes their lifetimes: the rules of plugin/cache of CoreDNS 1.14.7.
  */
+
 import { toKey } from '@portolan/dns/name.ts';
 import { typeOfData } from '@portolan/dns/record-data.ts';
+import { readValidity, secondsUntil } from '@portolan/dns/signed-records.ts';
 import {
   CLASS,
   type NameKey,
@@ -23,7 +25,6 @@ import type { CoreDnsCacheRules } from './options.ts';
  */
 export type AnswerClass = 'success' | 'delegation' | 'denial' | 'failure' | 'none';
 
-const TYPE_RRSIG = 46;
 /** Seconds, for delegations and answers without records. */
 const SHORT_TTL = 5;
 
@@ -137,9 +138,8 @@ function holdsExpiredSignature(answer: WholeAnswer, now: number): boolean {
   if (answer.edns?.dnssecOk !== true) return false;
   const { answers, authorities, additionals } = answer;
   return [...answers, ...authorities, ...additionals].some(({ data }) => {
-    if (data.kind !== 'unknown' || data.type !== TYPE_RRSIG || data.bytes.length < 16) return false;
-    const fields = new DataView(data.bytes.buffer, data.bytes.byteOffset);
-    // Serial number arithmetic (RFC 4034 section 3.1.5).
-    return ((fields.getUint32(8) - now) | 0) < 0 || ((now - fields.getUint32(12)) | 0) < 0;
+    const validity = data.kind === 'unknown' && data.type === TYPE.RRSIG && readValidity(data.bytes);
+    if (!validity) return false;
+    return secondsUntil(validity.expiration, now) < 0 || secondsUntil(now, validity.inception) < 0;
   });
 }

@@ -2,11 +2,11 @@
  * The NSEC or NSEC3 records of a signed zone, in the order in which they cover names (RFC 4034 section 6.1, RFC 5155 section 1.3).
  */
 import { createHash } from 'node:crypto';
+import { canonicalText, compareText } from '@portolan/dns/dnssec/canonical-form.ts';
 import { encodeName } from '@portolan/dns/name.ts';
-import type { NameKey, ResourceRecord } from '@portolan/dns/types.ts';
+import { type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { ZoneName } from './zone-name.ts';
 
-export const TYPE_NSEC = 47;
 export const TYPE_NSEC3 = 50;
 export const TYPE_NSEC3PARAM = 51;
 
@@ -49,10 +49,6 @@ class OrderedOwners {
   }
 }
 
-function compareText(one: string, other: string): number {
-  return one < other ? -1 : Number(one > other);
-}
-
 export class NsecChain implements DenialChain {
   readonly provesEncloser = false;
   readonly #owners: OrderedOwners;
@@ -71,25 +67,8 @@ export class NsecChain implements DenialChain {
   }
 
   recordsAt(at: ZoneName): readonly ResourceRecord[] {
-    return at.signed(TYPE_NSEC, true);
+    return at.signed(TYPE.NSEC, true);
   }
-}
-
-/**
- * A text for a name, so that the order of texts is the canonical order of names: the labels from the right, each ended by a
- * character that is lower than all octets of labels.
- */
-function canonicalText(name: NameKey): string {
-  const wire = encodeName(name);
-  const labels: string[] = [];
-  for (let at = 0; at < wire.length - 1; at += (wire[at] ?? 0) + 1)
-    labels.push(String.fromCharCode(...raised(wire.subarray(at + 1, at + 1 + (wire[at] ?? 0))), 0));
-  return labels.toReversed().join('');
-}
-
-/** Makes room below all octets of a label for its end. */
-function raised(label: Uint8Array): readonly number[] {
-  return Array.from(label, (octet) => octet + 1);
 }
 
 /** Parameters of the hash: field values of NSEC3PARAM (RFC 5155 section 4.2). */

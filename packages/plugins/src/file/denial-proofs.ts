@@ -9,7 +9,6 @@ import {
   Nsec3Chain,
   NsecChain,
   readHashParameters,
-  TYPE_NSEC,
   TYPE_NSEC3PARAM,
 } from './denial-chains.ts';
 import type { ZoneName } from './zone-name.ts';
@@ -41,8 +40,8 @@ export class DenialProofs {
   /** @returns undefined if the zone has no chain that starts at its apex: it is not signed as a whole */
   static of(zone: ProvableZone): DenialProofs | undefined {
     const { apex, hashed } = zone;
-    if (apex.records(TYPE_NSEC).length > 0) {
-      const names = [...zone].filter((each) => each.records(TYPE_NSEC).length > 0);
+    if (apex.records(TYPE.NSEC).length > 0) {
+      const names = [...zone].filter((each) => each.records(TYPE.NSEC).length > 0);
       return new DenialProofs(zone, new NsecChain(names));
     }
     const [parameters] = apex.records(TYPE_NSEC3PARAM).flatMap((record) => readHashParameters(record) ?? []);

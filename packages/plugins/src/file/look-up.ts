@@ -14,12 +14,9 @@ import {
   type ResourceRecord,
   TYPE,
 } from '@portolan/dns/types.ts';
-import { TYPE_NSEC } from './denial-chains.ts';
 import type { ZoneAnswerRules } from './zone-answer-rules.ts';
 import type { ZoneName } from './zone-name.ts';
 import type { ZoneNames } from './zone-names.ts';
-
-const TYPE_DS = 43;
 
 /** `nonterminal`: only names below the name have records. */
 /** And `yxdomain`: a DNAME makes a name that is too long. */
@@ -119,7 +116,7 @@ export class FileLookUp {
 
   #delegationAt(at: ZoneName, key: NameKey): FileAnswer | undefined {
     const nameservers = at.records(TYPE.NS);
-    if (nameservers.length === 0 || (this.#question.type === TYPE_DS && at.name === key)) return undefined;
+    if (nameservers.length === 0 || (this.#question.type === TYPE.DS && at.name === key)) return undefined;
     return {
       result: 'delegation',
       answers: [],
@@ -131,7 +128,7 @@ export class FileLookUp {
   /** The DS records of a delegation, or the proof that there are none. */
   #findDelegationSecurity(at: ZoneName): readonly ResourceRecord[] {
     if (!this.#isSigned) return [];
-    const signers = at.signed(TYPE_DS, true);
+    const signers = at.signed(TYPE.DS, true);
     return signers.length > 0 ? signers : (this.#zone.denial?.ofDelegation(at.name) ?? []);
   }
 
@@ -277,7 +274,7 @@ export class FileLookUp {
   #negative(result: 'nodata' | 'nonterminal' | 'nxdomain', at: ZoneName | undefined): FileAnswer {
     const { denial } = this.#zone;
     // A zone that is signed only here and there: what its file has.
-    const partial = denial === undefined && this.#isSigned ? (at?.signed(TYPE_NSEC, true) ?? []) : [];
+    const partial = denial === undefined && this.#isSigned ? (at?.signed(TYPE.NSEC, true) ?? []) : [];
     const authorities = [...this.#soa(), ...partial, ...this.#findDenialProof(toKey(this.#question.name))];
     return { result, answers: [], authorities, additionals: [] };
   }

@@ -1,10 +1,11 @@
 /**
  * All records of one name of a zone file.
  */
-import { typeOfData } from '@portolan/dns/record-data.ts';
-import type { NameKey, ResourceRecord } from '@portolan/dns/types.ts';
 
-const TYPE_RRSIG = 46;
+import { typeOfData } from '@portolan/dns/record-data.ts';
+import { readCoveredType } from '@portolan/dns/signed-records.ts';
+import { type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
+
 const NO_RECORDS: readonly ResourceRecord[] = [];
 
 /** All records of one name, each as the file has it. */
@@ -44,12 +45,12 @@ export class ZoneName {
   }
 
   signatures(type: number): readonly ResourceRecord[] {
-    return this.records(TYPE_RRSIG).filter((record) => coveredType(record) === type);
+    return this.records(TYPE.RRSIG).filter((record) => coveredType(record) === type);
   }
 }
 
 /** The type that a signature covers; undefined if the record is no signature. */
 export function coveredType({ data }: ResourceRecord): number | undefined {
-  if (data.kind !== 'unknown' || data.type !== TYPE_RRSIG) return undefined;
-  return ((data.bytes[0] ?? 0) << 8) | (data.bytes[1] ?? 0);
+  if (data.kind !== 'unknown' || data.type !== TYPE.RRSIG) return undefined;
+  return readCoveredType(data.bytes);
 }

@@ -9,7 +9,7 @@ import { DenialProofs } from './denial-proofs.ts';
 import { coveredType, ZoneName } from './zone-name.ts';
 
 /** The record with the names in lower case that CoreDNS has in lower case. SRV records keep their letters, as people see them. */
-function lowerNames(record: ResourceRecord): ResourceRecord {
+export function lowerNames(record: ResourceRecord): ResourceRecord {
   const { data } = record;
   if (data.kind === 'SRV') return record;
   return { ...record, name: toKey(record.name), data: lowerTargets(data) };

@@ -9,6 +9,7 @@ import { parseType, typeName } from '@portolan/dns/mnemonics.ts';
 import { encodeName } from '@portolan/dns/name.ts';
 import { OctetReader } from '@portolan/dns/octet-reader.ts';
 import { readData } from '@portolan/dns/record-data.ts';
+import { encodeTypeBitmap } from '@portolan/dns/type-bitmap.ts';
 import type { AbsoluteName, RecordData } from '@portolan/dns/types.ts';
 import { WireError } from '@portolan/dns/wire-error.ts';
 import { ZoneFileFault, type ZoneWord } from './entries.ts';
@@ -192,7 +193,7 @@ const REST_FIELDS: ReadonlyMap<string, RestField> = new Map<string, RestField>([
   ['prefixes', encodePrefixes],
   ['hex', encodeHex],
   ['base64', encodeBase64],
-  ['types', encodeTypes],
+  ['types', (words) => encodeTypeBitmap(words.map(readType))],
   ['parameters', encodeParameters],
   ['location', encodeLocation],
 ]);
@@ -251,23 +252,6 @@ function readType(word: ZoneWord): number {
   const type = parseType(word.text);
   if (type === undefined) throw new ZoneFileFault('not a type', word);
   return type;
-}
-
-/** Encodes windows of 256 types, each with the bits up to its last type (RFC 4034 section 4.1.2). */
-function encodeTypes(words: readonly ZoneWord[]): Uint8Array {
-  const windows = new Map<number, Uint8Array>();
-  for (const type of words.map(readType)) {
-    const bits = windows.get(type >> 8) ?? new Uint8Array(32);
-    bits[(type & 0xff) >> 3] = (bits[(type & 0xff) >> 3] ?? 0) | (0x80 >> (type & 7));
-    windows.set(type >> 8, bits);
-  }
-  const parts = [...windows]
-    .sort(([a], [b]) => a - b)
-    .map(([window, bits]) => {
-      const length = bits.findLastIndex((octet) => octet !== 0) + 1;
-      return Buffer.concat([Uint8Array.of(window, length), bits.subarray(0, length)]);
-    });
-  return Buffer.concat(parts);
 }
 
 /** IANA, DNS Security Algorithm Numbers. */

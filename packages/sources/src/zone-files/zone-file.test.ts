@@ -242,7 +242,9 @@ describe('readZoneFile', () => {
   for (const [text, generic] of others)
     it(`reads ${text}`, () => {
       const record = parseRecord(`x.example. 300 IN ${text}`);
-      expect('data' in record ? presentRecord(record).split(' \\# ')[1] : record).toBe(generic);
+      const bytes = 'data' in record && record.data.kind === 'unknown' ? record.data.bytes : undefined;
+      const shown = bytes && `${bytes.length} ${Buffer.from(bytes).toString('hex').toUpperCase()}`;
+      expect(shown, JSON.stringify(record)).toBe(generic);
     });
 });
 

@@ -536,15 +536,15 @@ describe('readCorefile', () => {
 
   it('reads on after each fault', () => {
     const reading = read(
-      'a..b c {\n health 8080 {\n nosuch\n lameduck x\n }\n cache {\n success x\n denial 1 0\n nosuch 1\n }\n forward\n forward . 192.0.2.1 {\n nosuch {\n x\n }\n expire x\n }\n dnssec\n}\nc {\n}\n',
+      'a..b c {\n health 8080 {\n nosuch\n lameduck x\n }\n cache {\n success x\n denial 1 0\n nosuch 1\n }\n forward\n forward . 192.0.2.1 {\n nosuch {\n x\n }\n expire x\n }\n trace\n}\nc {\n}\n',
     );
     expect(reading.kind === 'bad' ? reading.problems.map(({ message }) => message) : []).toEqual([
       'error inspecting server blocks: zone is not a valid domain name: a..b',
+      'plugin/trace: not built into Portolan',
       'plugin/health: address 8080: missing port in address',
       'plugin/cache: strconv.Atoi: parsing "x": invalid syntax',
       'plugin/cache: cache TTL can not be zero or negative: 0',
       "plugin/cache: Corefile:9 - Error during parsing: Wrong argument count or unexpected line ending after 'nosuch'",
-      'plugin/dnssec: not built into Portolan',
       "plugin/forward: Corefile:11 - Error during parsing: Wrong argument count or unexpected line ending after 'forward'",
       "plugin/forward: Corefile:13 - Error during parsing: unknown property 'nosuch'",
       'plugin/forward: time: invalid duration "x"',
@@ -617,8 +617,6 @@ describe('a warning', () => {
 
 describe('a plugin that is not built', () => {
   it.each([
-    ['dnssec', 'Sign the zone with a tool'],
-    ['sign', 'Sign the zone with a tool'],
     ['trace', '{duration}'],
     ['geoip', 'incidr(client_ip()'],
     ['proxyproto', 'externalTrafficPolicy: Local'],

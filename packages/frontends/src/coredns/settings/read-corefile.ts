@@ -195,14 +195,10 @@ function readRecordText(text: string, origin: AbsoluteName): ResourceRecord {
 
 const OF_A_CLOUD =
   "Forward the zone to the provider's resolver, as in forward . 169.254.169.253, or keep it in a file of the plugin file.";
-const SIGNED =
-  'Sign the zone with a tool such as ldns-signzone or Knot DNS, and serve the signed file with the plugin file.';
 
 /** What to use in place of plugins of CoreDNS that Portolan does not build in. */
 const UNBUILT_REMEDIES: ReadonlyMap<string, string> = new Map([
   ...['azure', 'clouddns', 'route53'].map((name) => [name, OF_A_CLOUD] as const),
-  ['dnssec', `${SIGNED} Answers about a cluster cannot be signed.`],
-  ['sign', SIGNED],
   [
     'geoip',
     "Choose the server block by the client's network, as in view eu { expr incidr(client_ip(), '192.0.2.0/24') }.",

@@ -7,7 +7,7 @@ import { toKey } from '@portolan/dns/name.ts';
 import type { NameKey, Question } from '@portolan/dns/types.ts';
 import { TYPE } from '@portolan/dns/types.ts';
 import type { Handler } from '../../chain/handler.ts';
-import { isWithinAny } from '../../chain/match.ts';
+import { covers, isWithinAny } from '../../chain/match.ts';
 import { getViewName } from '../../plan/server-blocks-plan.ts';
 import { namesNotForwarded } from './block-route.ts';
 import {
@@ -84,7 +84,9 @@ function isPublished(handlers: readonly Handler[], name: NameKey, type: number):
   if (RARE_TYPE_NUMBERS.has(type)) return false;
   for (const handler of handlers) {
     if (handler.role === 'cache' || !handler.questions.includes(name, type)) continue;
-    if ([...handler.questions.matches()].every(({ ifMissing }) => ifMissing)) continue;
+    const matches = [...handler.questions.matches()].filter((match) => covers(match, name, type));
+    // Explanations are for clients that want no signatures.
+    if (matches.every(({ ifMissing, dnssecOk }) => ifMissing === true || dnssecOk === true)) continue;
     return handler.role === 'publisher' && handler.unpublished?.includes(name, type) !== true;
   }
   return false;

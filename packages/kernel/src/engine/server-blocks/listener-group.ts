@@ -9,7 +9,7 @@ import { EXTENDED_ERROR } from '@portolan/dns/extended-error.ts';
 import { ROOT, toParent } from '@portolan/dns/name.ts';
 import { type AnswerableQuery, type Asked, parseQuery, type RejectedQuery } from '@portolan/dns/query.ts';
 import { readSignature } from '@portolan/dns/tsig.ts';
-import { CLASS, type Edns, type Header, type NameKey, RCODE } from '@portolan/dns/types.ts';
+import { CLASS, type Edns, type Header, type NameKey, RCODE, TYPE } from '@portolan/dns/types.ts';
 import { describeDefect } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
@@ -21,7 +21,6 @@ import type { ResponseForm } from '../../chain/response-form.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { acceptQuery } from './accept-query.ts';
 
-const TYPE_DS = 43;
 const NO_BLOCK = { kind: 'refused', extendedError: EXTENDED_ERROR.NOT_AUTHORITATIVE } as const;
 /** The site of queries outside all blocks. */
 const OUTSIDE = { zone: 'dropped', view: '' };
@@ -207,7 +206,7 @@ export class ListenerGroup {
   }
 
   #choose(query: Query): Site | undefined {
-    const isForParent = query.question.type === TYPE_DS;
+    const isForParent = query.question.type === TYPE.DS;
     let found: Site | undefined;
     for (let name: NameKey | undefined = query.key; name !== undefined; name = toParent(name)) {
       if (name === ROOT && found !== undefined) return found;

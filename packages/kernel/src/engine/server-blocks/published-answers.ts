@@ -73,8 +73,9 @@ export function publishNames(handler: Handler): Handler {
 
 /** The questions for names outside the zones, and those that depend on more than name and type. */
 function questionsOutside(questions: Questions, zones: ReadonlySet<NameKey>): Questions {
-  const isOutside = ({ name, ednsOptions, byFamily, maxLabels }: Match): boolean => {
-    if (ednsOptions !== undefined || byFamily !== undefined || maxLabels !== undefined) return true;
+  const isOutside = ({ name, ednsOptions, byFamily, dnssecOk, maxLabels }: Match): boolean => {
+    const dependsOnMore = ednsOptions ?? byFamily ?? dnssecOk ?? maxLabels;
+    if (dependsOnMore !== undefined) return true;
     const within = name.kind === 'any' ? ROOT : name.name;
     return !isWithinAny(within, zones);
   };
