@@ -2,6 +2,7 @@
  * Runs the requested benchmarks and prints their results.
  */
 import { parseArgs } from 'node:util';
+import { measureBlocks } from './blocks.ts';
 import { measureCached } from './cached.ts';
 import { measureChange } from './change.ts';
 import { measureCoreDns } from './coredns.ts';
@@ -36,6 +37,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['change', measureChange],
   ['slices', measureSlices],
   ['start', measureStart],
+  ['blocks', measureBlocks],
   ['memory', measureOccupied],
   ['node-cache', measureNodeCache],
   ['node-cache-forward', measureNodeCacheForward],
@@ -61,6 +63,7 @@ measurements, all of them unless named:
   change     from a change in the API server to the new answer
   slices     forwarded questions beside changes of a service with 10,000 endpoints
   start      from the start of the process to its first answer, and what it then occupies, against CoreDNS
+  blocks     the start of Corefiles with many server blocks, and what a block costs, against CoreDNS where COREDNS names its binary
   memory     what a resolver occupies after a load, and each thousand endpoints
   node-cache a node's cache: its start, and what it occupies, against NodeLocal DNSCache and CoreDNS
   node-cache-forward  the same kind of cache: processor time per new name, of the cluster by TCP and outside by UDP
@@ -82,7 +85,7 @@ measurements, all of them unless named:
   --json        print all stats as JSON
 
 from the environment:
-  COREDNS       the CoreDNS binary to compare with: start, change, node-cache, node-cache-forward, loss, corefile-forward, corefile-plugins, options, encrypted, hosts
+  COREDNS       the CoreDNS binary to compare with: start, blocks, change, node-cache, node-cache-forward, loss, corefile-forward, corefile-plugins, options, encrypted, hosts
   NODE_CACHE    NodeLocal DNSCache's binary: node-cache, node-cache-forward
   UNBOUND       the Unbound binary, where it is not the installed one: forward, corefile-forward, cached, encrypted, loss
   KUBECONFIG    the cluster to use instead of the API server's double: start, change

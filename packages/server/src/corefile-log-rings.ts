@@ -28,17 +28,16 @@ export class CorefileLogRings {
     this.#changed = changed;
   }
 
-  /** Makes the rings for the readers of a group before it listens. */
-  open(server: string, count: number): QueryEventRings {
-    const rings = new QueryEventRings(count);
-    this.#groups.set(server, rings);
+  /** Makes the rings for the readers of groups before they listen. @param groups the number of readers, by the name of the group */
+  open(groups: ReadonlyMap<string, number>): void {
+    for (const [server, readers] of groups) this.#groups.set(server, new QueryEventRings(readers));
     this.#tell();
-    return rings;
   }
 
-  /** Call this when the readers of the group have ended. */
-  close(server: string): void {
-    if (this.#groups.delete(server)) this.#tell();
+  /** Call this when the readers of the groups have ended. */
+  close(servers: readonly string[]): void {
+    const closed = servers.filter((server) => this.#groups.delete(server));
+    if (closed.length > 0) this.#tell();
   }
 
   get rings(): readonly QueryEventRings[] {

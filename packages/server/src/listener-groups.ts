@@ -18,7 +18,7 @@ import { listenByDatagrams } from '@portolan/kernel/listen/datagram.ts';
 import { GroupReader } from '@portolan/kernel/listen/group-reader.ts';
 import { LargeAnswers } from '@portolan/kernel/listen/large-answers.ts';
 import { sumTcpCounts, sumUdpCounts } from '@portolan/kernel/listen/listener-counts.ts';
-import { addressesToBind } from '@portolan/kernel/listen/local-addresses.ts';
+import { addressesToBind, type Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
 import type { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
 import type { QueryTimeouts } from '@portolan/kernel/listen/query-timeouts.ts';
 import { haveSameRates, type RatedZone } from '@portolan/kernel/listen/rated-zones.ts';
@@ -108,6 +108,14 @@ interface OpenGroup {
   readonly readers: readonly number[];
 }
 
+/** What a group has before it listens. */
+interface ListeningPlace {
+  /** The numbers of its own readers. */
+  readonly readers: readonly number[];
+  /** Of the machine. */
+  readonly interfaces: Interfaces;
+}
+
 /** How long pending answers may take when a group is closed. */
 const GRACE_MILLISECONDS = 2_000;
 
@@ -172,17 +180,37 @@ export class ListenerGroups {
   ): Promise<void> {
     const missing = groups.filter(({ server }) => !this.#open.has(server));
     const opened: string[] = [];
+    const places = this.#prepare(missing);
     try {
-      for (const group of missing) {
-        await this.#listen(group, blocks);
+      for (const [group, place] of places) {
+        await this.#listen(group, place, blocks);
         opened.push(group.server);
       }
       if (missing.length > 0) await this.#reader?.serve(listSharedAddresses([...this.#open.values()]));
       for (const { server, tls } of groups) this.#certificates.change(server, tls);
     } catch (error) {
+      this.#abandon([...places].slice(opened.length));
       await this.#close(opened);
       throw error;
     }
+  }
+
+  /** Prepares all at once: with a port for each server block, there are hundreds. */
+  #prepare(missing: readonly ListenerGroupPlan[]): ReadonlyMap<ListenerGroupPlan, ListeningPlace> {
+    const { groupEvents, commonReaders } = this.#dependencies;
+    const interfaces = missing.length === 0 ? {} : networkInterfaces();
+    const places = new Map(missing.map((plan) => [plan, { readers: this.#take(plan), interfaces }]));
+    if (missing.length > 0)
+      groupEvents?.open(
+        new Map([...places].map(([{ server }, { readers }]) => [server, readers.length || commonReaders])),
+      );
+    return places;
+  }
+
+  /** Gives back what groups have that were not opened. */
+  #abandon(places: readonly (readonly [ListenerGroupPlan, ListeningPlace])[]): void {
+    this.#giveBack(places.flatMap(([, { readers }]) => readers));
+    this.#dependencies.groupEvents?.close(places.map(([{ server }]) => server));
   }
 
   /**
@@ -273,8 +301,8 @@ export class ListenerGroups {
       for (const server of servers) {
         this.#open.delete(server);
         this.#certificates.forget(server);
-        this.#dependencies.groupEvents?.close(server);
       }
+      this.#dependencies.groupEvents?.close(servers);
       this.#giveBack(closing.flatMap(({ readers }) => readers));
       const ended = closing.flatMap(({ tcp }) => tcp.map((listener) => listener.count()));
       this.#endedTcp = [{ ...sumTcpCounts([...this.#endedTcp, ...ended]), open: 0, heldOctets: 0 }];
@@ -294,20 +322,23 @@ export class ListenerGroups {
     this.#free = [...this.#free, ...readers].sort((one, other) => one - other);
   }
 
-  async #listen(plan: ListenerGroupPlan, blocks: LimitingBlocks): Promise<void> {
+  async #listen(
+    plan: ListenerGroupPlan,
+    { readers, interfaces }: ListeningPlace,
+    blocks: LimitingBlocks,
+  ): Promise<void> {
     const { server, address, port } = plan;
     const group = this.#getListenerGroupNumber(plan);
     const clientRules = shareRules(plan.clients, blocks.limits.listRatedZones(server));
     const wanted = plan.addresses ?? (isWildcard(address) ? 'all' : [address]);
-    const addresses = addressesToBind(wanted, networkInterfaces()).map((each) => ({
+    const addresses = addressesToBind(wanted, interfaces).map((each) => ({
       address: each,
       port,
       group,
       clientRules,
     }));
-    const readers = this.#take(plan);
-    const { events, groupEvents, commonReaders } = this.#dependencies;
-    const rings = groupEvents?.open(server, readers.length || commonReaders) ?? events;
+    const { events, groupEvents } = this.#dependencies;
+    const rings = groupEvents?.findRings(server) ?? events;
     let tcp: TcpListener | undefined;
     try {
       tcp = await this.#listenOnTcp(plan, addresses, this.#joins(plan));
@@ -318,8 +349,6 @@ export class ListenerGroups {
       const own = udp === undefined ? [] : [udp];
       this.#open.set(server, { plan, addresses: withEvents, tcp: [tcp], udp: own, isShared, readers });
     } catch (error) {
-      this.#giveBack(readers);
-      groupEvents?.close(server);
       this.#certificates.forget(server);
       await tcp?.stop(0);
       throw error;

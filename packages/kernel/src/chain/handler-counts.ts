@@ -27,12 +27,11 @@ export class CountFamily implements PluginCountFamily {
   with(values: Readonly<Record<string, string>> = {}): HandlerCount {
     const counter = this.#counter;
     const labels = this.#labels;
-    const own = new Map(Object.entries(values));
     const labelsAt = ({ server, view }: CountedSite) =>
       Object.fromEntries(
         labels.map((label) => [
           label,
-          label === 'server' ? server : label === 'view' ? view : (own.get(label) ?? ''),
+          label === 'server' ? server : label === 'view' ? view : (values[label] ?? ''),
         ]),
       );
     // Most queries arrive at the same place as the previous one.

@@ -34,7 +34,8 @@ export function ownService<Value>(
 export class UsedServices {
   readonly #offered: readonly OwnedService[];
   readonly #user: ServiceUser;
-  readonly #open = new Map<string, OpenService>();
+  /** Undefined: none was used yet. */
+  #open: Map<string, OpenService> | undefined;
   #isStopped = false;
 
   constructor(offered: readonly OwnedService[], user: ServiceUser) {
@@ -49,10 +50,10 @@ export class UsedServices {
   /** Undefined: there is none. @throws Error because the plugin has stopped: nothing would end the service */
   find(name: string): unknown {
     if (this.#isStopped) throw new Error(`the plugin has stopped, and opens no service: ${name}`);
-    const known = this.#open.get(name);
+    const known = this.#open?.get(name);
     if (known !== undefined) return known.value;
     const opened = this.#offered.find((service) => service.name === name)?.open(this.#user);
-    if (opened !== undefined) this.#open.set(name, opened);
+    if (opened !== undefined) this.#open = (this.#open ?? new Map()).set(name, opened);
     return opened?.value;
   }
 
@@ -63,8 +64,8 @@ export class UsedServices {
    */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    const open = [...this.#open];
-    this.#open.clear();
+    const open = [...(this.#open ?? [])];
+    this.#open = undefined;
     const failures: { readonly name: string; readonly error: unknown }[] = [];
     for (const [name, service] of open)
       try {

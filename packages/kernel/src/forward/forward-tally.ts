@@ -32,6 +32,8 @@ export class ForwardTally {
   readonly #latency = new Latency();
   readonly #failures = new Map<FailureReason, number>();
   #ended = NOTHING;
+  /** How many servers of ended forwarders there may be before those are forgotten that no other forwarder has. */
+  #maxEnded = 0;
 
   /** Counts a forwarder from now on. */
   follow(forwarder: Counting): void {
@@ -41,17 +43,18 @@ export class ForwardTally {
   /** Call it before the forwarder stops: its counts stay. Servers that no other forwarder has are forgotten. */
   leave(forwarder: Counting): void {
     if (!this.#forwarders.delete(forwarder)) return;
-    const inUse = new Set(
-      this.#statistics().flatMap(({ upstreams }) => upstreams.map(({ upstream }) => upstream)),
-    );
     const sum = sumStatistics([this.#ended, forwarder.statistics()]);
-    const upstreams = sum.upstreams.filter(({ upstream }) => inUse.has(upstream));
-    this.#ended = {
-      ...sum,
-      inFlight: 0,
-      queued: 0,
-      upstreams: upstreams.map((each) => ({ ...each, inFlight: 0 })),
-    };
+    const upstreams = sum.upstreams.map((each) => ({ ...each, inFlight: 0 }));
+    this.#ended = { ...sum, inFlight: 0, queued: 0, upstreams };
+    // Of many server blocks, hundreds leave one after the other.
+    if (upstreams.length > this.#maxEnded) this.#forgetUnused(this.#statistics());
+  }
+
+  #forgetUnused(statistics: readonly ForwardStatistics[]): void {
+    const inUse = new Set(statistics.flatMap(({ upstreams }) => upstreams.map(({ upstream }) => upstream)));
+    const upstreams = this.#ended.upstreams.filter(({ upstream }) => inUse.has(upstream));
+    this.#ended = { ...this.#ended, upstreams };
+    this.#maxEnded = upstreams.length + this.#forwarders.size;
   }
 
   /** Counts an answer from upstream. @param milliseconds since its question */
@@ -65,8 +68,10 @@ export class ForwardTally {
   }
 
   count(): ForwardCounts {
+    const statistics = this.#statistics();
+    this.#forgetUnused(statistics);
     // The state of a server is that of the first forwarder that has it; those that have ended come last.
-    const sum = sumStatistics([...this.#statistics(), this.#ended]);
+    const sum = sumStatistics([...statistics, this.#ended]);
     return { ...sum, latency: this.#latency.count(), failures: this.#failures };
   }
 

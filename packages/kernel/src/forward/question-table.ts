@@ -15,14 +15,18 @@ export interface Chained<Entry> {
 
 const NO_OPTIONS = new Uint8Array();
 /** More than the usual number of questions in flight. */
-const CHAINS = 4096;
+const MAX_CHAINS = 4096;
+/** Most tables of many server blocks stay empty. */
+const FIRST_CHAINS = 16;
 
 export class QuestionTable<Entry extends Chained<Entry>> {
-  readonly #chains: (Entry | undefined)[];
+  readonly #maxChains: number;
+  #chains: (Entry | undefined)[] = [];
   #size = 0;
 
-  constructor(chains = CHAINS) {
-    this.#chains = Array.from({ length: chains }, () => undefined);
+  /** @param maxChains a power of two; the table has as many chains as it once had entries, and keeps them */
+  constructor(maxChains = MAX_CHAINS) {
+    this.#maxChains = maxChains;
   }
 
   get size(): number {
@@ -30,6 +34,7 @@ export class QuestionTable<Entry extends Chained<Entry>> {
   }
 
   find(question: QuestionKey): Entry | undefined {
+    if (this.#size === 0) return undefined;
     let entry = this.#chains[this.#computeChain(question)];
     while (entry !== undefined && !isSameQuestion(entry.question, question)) entry = entry.nextInChain;
     return entry;
@@ -37,14 +42,28 @@ export class QuestionTable<Entry extends Chained<Entry>> {
 
   /** Adds an entry, which hides an older one for an equal question. */
   add(entry: Entry): void {
+    if (this.#size === this.#chains.length && this.#size < this.#maxChains) this.#grow();
+    this.#put(entry);
+    this.#size += 1;
+  }
+
+  #put(entry: Entry): void {
     const chain = this.#computeChain(entry.question);
     entry.nextInChain = this.#chains[chain];
     this.#chains[chain] = entry;
-    this.#size += 1;
+  }
+
+  #grow(): void {
+    const entries = this.all();
+    const chains = Math.min(this.#maxChains, Math.max(FIRST_CHAINS, this.#chains.length * 2));
+    this.#chains = Array.from({ length: chains }, () => undefined);
+    // The newest entry of a chain is its first one.
+    for (const entry of entries.toReversed()) this.#put(entry);
   }
 
   /** @returns whether it was in the table */
   remove(entry: Entry): boolean {
+    if (this.#size === 0) return false;
     const chain = this.#computeChain(entry.question);
     const first = this.#chains[chain];
     if (first === entry) {

@@ -72,34 +72,51 @@ export function countAnswered({ byTypeAndRcode }: Pick<QueryCounts, 'byTypeAndRc
 
 const ANSWER_WORDS = COUNTERS.QUERIES - COUNTERS.ANSWERS;
 
-/** The sums of an outcome without counts. */
-const NO_COUNTS = new Float64Array(COUNTERS.OCTETS);
+/** The counters of all outcomes, as one thread reads them: one view of each kind, whatever the number of outcomes. */
+interface CounterViews {
+  readonly words: Uint32Array;
+  readonly fractions: Float64Array;
+  /** Pages of an outcome, one per reader. */
+  readonly readers: number;
+}
 
-/** The counts of one outcome, from all readers. */
+/** Whether an outcome has counts: every answer has octets. @param first the octet of the first reader's page */
+function hasCounts({ fractions, readers }: CounterViews, first: number): boolean {
+  for (let reader = 0; reader < readers; reader++)
+    for (let half = 0; half < 2; half++)
+      if (fractions[locateFraction(first, reader, half)] !== 0) return true;
+  return false;
+}
+
+/** The place of a sum of octets (0, 1), of milliseconds (2, 3) or of the octets of queries (4). */
+const locateFraction = (first: number, reader: number, index: number): number =>
+  ((first + (reader * COUNTERS.WORDS + COUNTERS.OCTETS) * 4) >> 3) + index;
+
+/** The counts of one outcome that has some, from all readers. */
 class OutcomeSums {
   readonly outcome: number;
-  /** One page per reader. */
-  readonly #pages: readonly Uint32Array[];
+  readonly #views: CounterViews;
+  readonly #first: number;
   /** Undefined: the reader has no counts yet. */
   readonly #seen: (Uint32Array | undefined)[] = [];
-  readonly #fractions: readonly Float64Array[];
-  #sums = NO_COUNTS;
+  readonly #sums = new Float64Array(COUNTERS.OCTETS);
 
   /** @param first the octet of the first reader's page */
-  constructor(memory: SharedArrayBuffer, outcome: number, first: number, readers: number) {
+  constructor(views: CounterViews, outcome: number, first: number) {
     this.outcome = outcome;
-    const pages = Array.from({ length: readers }, (_, reader) => first + reader * COUNTERS.WORDS * 4);
-    this.#pages = pages.map((page) => new Uint32Array(memory, page, COUNTERS.OCTETS));
-    this.#fractions = pages.map((page) => new Float64Array(memory, page + COUNTERS.OCTETS * 4, 5));
+    this.#views = views;
+    this.#first = first;
   }
 
   /** Reads word by word from the first, so that durations never cover an answer that is not yet counted. */
   addGrowth(): void {
-    for (const [reader, words] of this.#pages.entries()) {
+    const { words, readers } = this.#views;
+    for (let reader = 0; reader < readers; reader++) {
       const seen = this.#seen[reader] ?? this.#see(reader);
       if (seen === undefined) continue;
-      for (let word = 0; word < words.length; word++) {
-        const now = words[word] ?? 0;
+      const page = (this.#first >> 2) + reader * COUNTERS.WORDS;
+      for (let word = 0; word < seen.length; word++) {
+        const now = words[page + word] ?? 0;
         const before = seen[word] ?? 0;
         if (now === before) continue;
         this.#sums[word] = (this.#sums[word] ?? 0) + ((now - before) >>> 0);
@@ -108,21 +125,14 @@ class OutcomeSums {
     }
   }
 
-  /**
-   * Follows a reader once it has counts: every answer has octets. With many server blocks, most outcomes stay empty, so
-   * they must cost next to nothing.
-   */
+  /** Follows a reader once it has counts. */
   #see(reader: number): Uint32Array | undefined {
-    const [octets = 0, ofPointers = 0] = this.#fractions[reader] ?? [];
+    const { fractions } = this.#views;
+    const octets = fractions[locateFraction(this.#first, reader, 0)];
+    const ofPointers = fractions[locateFraction(this.#first, reader, 1)];
     if (octets === 0 && ofPointers === 0) return undefined;
-    if (this.#sums === NO_COUNTS) this.#sums = new Float64Array(COUNTERS.OCTETS);
     this.#seen[reader] = new Uint32Array(COUNTERS.OCTETS);
     return this.#seen[reader];
-  }
-
-  /** Whether it has any counts. */
-  get isUsed(): boolean {
-    return this.#sums !== NO_COUNTS;
   }
 
   /** By word. */
@@ -176,28 +186,29 @@ class OutcomeSums {
   }
 
   #fraction(index: number): number {
-    return this.#fractions.reduce((total, fractions) => total + (fractions[index] ?? 0), 0);
+    const { fractions, readers } = this.#views;
+    let total = 0;
+    for (let reader = 0; reader < readers; reader++)
+      total += fractions[locateFraction(this.#first, reader, index)] ?? 0;
+    return total;
   }
 }
 
 /** Sums the counters of all readers. Read them before a reader can count to 2^32: once an hour is plenty. */
 export class CounterSums {
-  readonly #memory: SharedArrayBuffer;
-  readonly #words: Uint32Array;
-  readonly #readers: number;
-  /** By outcome; undefined for outcomes without counters. */
+  readonly #views: CounterViews;
+  /** By outcome; only those with counts. With many server blocks, most outcomes stay empty, so they must cost next to nothing. */
   readonly #outcomes: (OutcomeSums | undefined)[] = [];
 
   constructor(memory: SharedArrayBuffer, readers: number) {
-    this.#memory = memory;
-    this.#words = new Uint32Array(memory);
-    this.#readers = readers;
+    this.#views = { words: new Uint32Array(memory), fractions: new Float64Array(memory), readers };
   }
 
   read(): QueryCounts {
     this.#findOutcomes();
     const byTypeAndRcode = new Float64Array(TYPE_BUCKETS * RCODE_BUCKETS);
-    const outcomes = this.#used();
+    const outcomes = this.#outcomes.filter((each) => each !== undefined);
+    for (const outcome of outcomes) outcome.addGrowth();
     for (const outcome of outcomes)
       for (let word = 0; word < ANSWER_WORDS; word++) {
         const count = outcome.sums[COUNTERS.ANSWERS + word] ?? 0;
@@ -214,21 +225,16 @@ export class CounterSums {
     return { byTypeAndRcode: listTypes(byTypeAndRcode), byOutcome, groups: counted, queries };
   }
 
-  /** The updated sums of outcomes that have counts. */
-  #used(): readonly OutcomeSums[] {
-    return this.#outcomes.flatMap((outcome) => {
-      outcome?.addGrowth();
-      return outcome?.isUsed === true ? [outcome] : [];
-    });
-  }
-
-  /** Finds the outcomes that have counters by now. */
+  /** Finds the outcomes that have counts by now. */
   #findOutcomes(): void {
-    const directory = (this.#words[HEADER.COUNTERS] ?? 0) << (UNIT_SHIFT - 2);
-    const end = this.#words[HEADER.OUTCOMES] ?? 0;
+    const { words } = this.#views;
+    const directory = (words[HEADER.COUNTERS] ?? 0) << (UNIT_SHIFT - 2);
+    const end = words[HEADER.OUTCOMES] ?? 0;
     for (let outcome = 0; outcome < end; outcome++) {
-      const page = (this.#words[directory + outcome] ?? 0) << UNIT_SHIFT;
-      if (page !== 0) this.#outcomes[outcome] ??= new OutcomeSums(this.#memory, outcome, page, this.#readers);
+      if (this.#outcomes[outcome] !== undefined) continue;
+      const first = (words[directory + outcome] ?? 0) << UNIT_SHIFT;
+      if (first !== 0 && hasCounts(this.#views, first))
+        this.#outcomes[outcome] = new OutcomeSums(this.#views, outcome, first);
     }
   }
 }

@@ -2,11 +2,13 @@
  * Where the table has the answers of one kind, the oldest first, and the hashes of their questions. Two numbers take the place of a text
  * and an object for each answer, which the collector would have to move.
  */
-const FIRST_ROOM = 1024;
+const FIRST_ROOM = 64;
+/** Shared by all that list nothing yet. */
+const NO_ROOM = new Int32Array(0);
 
 export class PlaceRing {
-  #places = new Int32Array(FIRST_ROOM);
-  #hashes = new Int32Array(FIRST_ROOM);
+  #places = NO_ROOM;
+  #hashes = NO_ROOM;
   #head = 0;
   #listed = 0;
   /** Of those listed, the answers that have been replaced, moved or dropped. */
@@ -59,7 +61,7 @@ export class PlaceRing {
   }
 
   #doubled(words: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-    const more = new Int32Array(words.length * 2);
+    const more = new Int32Array(Math.max(FIRST_ROOM, words.length * 2));
     more.set(words.subarray(this.#head));
     more.set(words.subarray(0, this.#head), words.length - this.#head);
     return more;

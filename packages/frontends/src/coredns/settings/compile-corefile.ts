@@ -130,32 +130,45 @@ function viewNameIn(block: ServerBlock): Pick<ServerBlockPlan, 'view'> {
 function groupListeners(blocks: readonly ServerBlock[]): readonly ListenerGroupPlan[] {
   const groups = new Map<string, Omit<ListenerGroupPlan, 'sites'> & { readonly sites: SitePlan[] }>();
   blocks.forEach((block, index) => {
+    const seen = new Set<string>();
     for (const key of block.keys)
       for (const address of findOptions(block, 'bind')?.addresses ?? ['']) {
-        const own = { ...createListenerGroup(block, key, address), sites: [] };
-        const before = groups.get(own.server);
+        const server = formatServer(key, address);
+        const before = groups.get(server);
         const clients = joinRules(before?.clients, findOptions(block, 'portolan')?.clients);
-        const opened = before ?? own;
-        const group = { ...opened, tls: opened.tls ?? own.tls, ...(clients && { clients }) };
-        groups.set(own.server, group);
+        const opened = before ?? { ...createListenerGroup(block, key, address), sites: [] };
+        const tls = opened.tls ?? findTls(block, key);
+        const isAsBefore = opened === before && tls === before.tls && clients === before.clients;
+        const group = isAsBefore ? before : { ...opened, tls, ...(clients && { clients }) };
+        groups.set(server, group);
         const { zone } = key;
-        if (!group.sites.some((site) => site.zone === zone && site.block === index))
-          group.sites.push({ zone, block: index });
+        const site = `${server} ${zone}`;
+        if (!seen.has(site)) group.sites.push({ zone, block: index });
+        seen.add(site);
       }
   });
   return [...groups.values()];
 }
 
+function formatServer({ scheme, port }: ServerKey, address: string): string {
+  return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
+
+function findTls(block: ServerBlock, { scheme }: ServerKey): ListenerGroupPlan['tls'] {
+  return scheme === 'dns' ? undefined : findOptions(block, 'tls');
+}
+
 function createListenerGroup(
   block: ServerBlock,
-  { scheme, port }: ServerKey,
+  key: ServerKey,
   address: string,
 ): Omit<ListenerGroupPlan, 'sites'> {
+  const { scheme, port } = key;
   const { idle, read, write, maxTcpQueries: queries } = findOptions(block, 'timeouts') ?? {};
   const { maxConnections = MAX_HTTPS_CONNECTIONS } = findOptions(block, 'https') ?? {};
   const isHttps = scheme === 'https';
   return {
-    server: `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`,
+    server: formatServer(key, address),
     // Keys with other schemes are problems.
     scheme: isHttps || scheme === 'tls' ? scheme : 'dns',
     address,
@@ -167,7 +180,7 @@ function createListenerGroup(
       queries,
       ...(isHttps && maxConnections > 0 && { connections: maxConnections }),
     },
-    tls: scheme === 'dns' ? undefined : findOptions(block, 'tls'),
+    tls: findTls(block, key),
     readers: scheme === 'dns' ? countReaders(findOptions(block, 'multisocket')) : 1,
   };
 }
@@ -187,6 +200,7 @@ function joinRules(one: ClientRules | undefined, other: ClientRules | undefined)
 
 /** For `multisocket`; more threads than processors do not answer faster. */
 function countReaders(multisocket: MultisocketOptions | undefined): number {
+  if (multisocket === undefined) return 1;
   const processors = availableParallelism();
-  return multisocket === undefined ? 1 : Math.min(multisocket.sockets ?? processors, processors);
+  return Math.min(multisocket.sockets ?? processors, processors);
 }

@@ -6,7 +6,7 @@ import { isReverseZone } from '@portolan/corefile/keys/zone-name.ts';
 import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts';
 import type { CorefileFindings } from '@portolan/corefile/syntax/findings.ts';
 import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
-import { isWithin } from '@portolan/dns/name.ts';
+import { isWithin, ROOT, toParent } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { KubernetesOptions } from '@portolan/kubernetes/plugins/kubernetes/options.ts';
 import type { ForwardRoute, ForwardUpstream } from '@portolan/plugins/forward/options.ts';
@@ -322,18 +322,26 @@ function findUncountedBlocks(blocks: readonly Block[], findings: CorefileFinding
 
 function findParentsOfZones(blocks: readonly Block[], findings: CorefileFindings): void {
   const keys = blocks.flatMap((block) => block.keys);
-  for (const key of keys) {
-    const parent = keys.find(
-      (other) =>
-        other.zone !== '.' &&
-        other.zone !== key.zone &&
-        other.port === key.port &&
-        isWithin(key.zone, other.zone),
-    );
+  const first = new Map<string, { readonly key: ServerKey; readonly place: number }>();
+  for (const [place, key] of keys.entries()) {
+    const at = `${key.port} ${key.zone}`;
+    if (!first.has(at)) first.set(at, { key, place });
+  }
+  for (const { zone, port, shown, position } of keys) {
+    const parents = listAncestors(zone).flatMap((name) => first.get(`${port} ${name}`) ?? []);
+    const [parent] = parents.sort((one, other) => one.place - other.place);
     if (parent !== undefined)
       findings.warn(
-        key.position,
-        `Questions for DS at and below ${key.shown} go to the server block of ${parent.shown}, which serves its parent.`,
+        position,
+        `Questions for DS at and below ${shown} go to the server block of ${parent.key.shown}, which serves its parent.`,
       );
   }
+}
+
+/** The names above a zone but for the root. */
+function listAncestors(zone: NameKey): readonly NameKey[] {
+  const names: NameKey[] = [];
+  for (let name = toParent(zone); name !== undefined && name !== ROOT; name = toParent(name))
+    names.push(name);
+  return names;
 }

@@ -29,12 +29,15 @@ export interface BlockInMaking {
 }
 
 export interface ServedBlock {
+  /** Of its plugins, in order. */
+  readonly names: readonly string[];
+  readonly made: BlockInMaking;
+}
+
+export interface ServedPlan {
   readonly plan: EnginePlan;
   /** Whether no plan has answered yet. */
   readonly isFirst: boolean;
-  /** Of the plugins of the block, in order. */
-  readonly names: readonly string[];
-  readonly made: BlockInMaking;
 }
 
 export interface OfferedServices extends ForwardingService {
@@ -45,8 +48,9 @@ export interface OfferedServices extends ForwardingService {
   readonly version: string;
 }
 
+/** What all blocks of a plan offer, by name. */
 export function offerServices(
-  { plan, isFirst, names, made }: ServedBlock,
+  { plan, isFirst }: ServedPlan,
   {
     table,
     metrics,
@@ -57,8 +61,8 @@ export function offerServices(
     forwardTally,
     connectUpstream,
   }: OfferedServices,
-): readonly Offer[] {
-  return [
+): ReadonlyMap<string, unknown> {
+  const offers: readonly Offer[] = [
     ANSWER_TABLE.offer(table),
     {
       capability: COUNTERS,
@@ -67,14 +71,6 @@ export function offerServices(
       } satisfies Counters,
     },
     { capability: STORED_ANSWERS, value: { drop: () => table.planChanged() } satisfies StoredAnswers },
-    BLOCK.offer({
-      pluginNames: names,
-      handlers: () => made.handlers,
-      handlerNames: () => made.handlers.map(({ name }) => name),
-      furtherHandler: (name, place) =>
-        made.plugins.find((each) => each.name === name)?.plugin.further?.[place],
-      chainBehind: (name) => composeBehind(made, name),
-    }),
     PLAN.offer({
       version,
       restored: plan.restored,
@@ -85,6 +81,18 @@ export function offerServices(
     FORWARDING.offer({ readerPath, forwardTally, connectUpstream }),
     QUERY_COUNTS.offer(countQueries),
   ];
+  return new Map(offers.map(({ capability, value }) => [capability.name, value]));
+}
+
+/** What a block offers of itself. */
+export function offerBlock({ names, made }: ServedBlock): Offer {
+  return BLOCK.offer({
+    pluginNames: names,
+    handlers: () => made.handlers,
+    handlerNames: () => made.handlers.map(({ name }) => name),
+    furtherHandler: (name, place) => made.plugins.find((each) => each.name === name)?.plugin.further?.[place],
+    chainBehind: (name) => composeBehind(made, name),
+  });
 }
 
 function listensAt({ groups }: EnginePlan, address: string, port: number): boolean {

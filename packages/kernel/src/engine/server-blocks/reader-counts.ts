@@ -107,7 +107,7 @@ export class ReaderCounts {
   /** By server, zone and kind: the same outcomes for the life of the process. */
   readonly #ranges = new Map<string, OutcomeRange>();
   /** The range of each `VIEW_PATHS` outcomes. */
-  readonly #byPaths = new Map<number, OutcomeRange>();
+  readonly #byPaths: OutcomeRange[] = [];
   readonly #entries = new Map<string, EntryOutcomes>();
   readonly #seen = new Map<string, number>();
 
@@ -173,17 +173,17 @@ export class ReaderCounts {
     const range: OutcomeRange = { zone, first, meanings: [] };
     this.#ranges.set(key, range);
     for (let number = 0; number < meanings; number++)
-      this.#byPaths.set(Math.floor(first / VIEW_PATHS) + number, range);
+      this.#byPaths[Math.floor(first / VIEW_PATHS) + number] = range;
     return range;
   }
 
   #collect({ groups, queries }: Pick<QueryCounts, 'groups' | 'queries'>): void {
     for (const group of groups) {
-      const range = this.#byPaths.get(Math.floor(group.outcome / VIEW_PATHS));
+      const range = this.#byPaths[Math.floor(group.outcome / VIEW_PATHS)];
       if (range !== undefined) this.#countGroup(group, range);
     }
     for (const each of queries) {
-      const range = this.#byPaths.get(Math.floor(each.outcome / VIEW_PATHS));
+      const range = this.#byPaths[Math.floor(each.outcome / VIEW_PATHS)];
       if (range?.zone.isCounted === true) this.#countQueries(each, range.zone);
     }
   }

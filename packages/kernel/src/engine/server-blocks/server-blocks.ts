@@ -46,7 +46,7 @@ import { type DerivedAnswersOptions, storeDerivedAnswers } from './derived-answe
 import { type ExplainedGroup, explainQuestion } from './explain-question.ts';
 import { limitHandlers } from './limit-in-chain.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
-import { findService, offerServices, withServices } from './plugin-services.ts';
+import { findService, offerBlock, offerServices, withServices } from './plugin-services.ts';
 import { offerPublications, publishNames } from './published-answers.ts';
 import type { ReaderCounts } from './reader-counts.ts';
 import type { ServedNetworks } from './served-networks.ts';
@@ -120,6 +120,8 @@ export class ServerBlocks {
   readonly #counts: BlockCounts;
   readonly #outcomes: BlockOutcomes;
   readonly #plan: EnginePlan;
+  /** By block. */
+  readonly #servers: readonly string[];
   readonly #rules: BlockRules;
   /** The publications that the views show, by the handlers of a block. */
   readonly #publications = new Map<readonly Handler[], readonly PublicationId[]>();
@@ -127,7 +129,8 @@ export class ServerBlocks {
   readonly #groups: ReadonlyMap<string, ListenerGroup>;
   /** By the name of the group. */
   readonly #handleQueries: ReadonlyMap<string, HandleQuery>;
-  readonly #isFirst: boolean;
+  /** What all blocks offer to their plugins, by name. */
+  readonly #services: ReadonlyMap<string, unknown>;
   #inFlight = 0;
   #isShown = false;
   #isToStop = false;
@@ -143,7 +146,7 @@ export class ServerBlocks {
     this.#dependencies = dependencies;
     this.#plan = plan;
     this.#rules = findBlockRules(plan.restored);
-    this.#isFirst = former === undefined;
+    this.#services = offerServices({ plan, isFirst: former === undefined }, dependencies);
     this.#outcomes = new BlockOutcomes(dependencies.counts);
     this.#views = new BlockViews({
       table: dependencies.table,
@@ -152,10 +155,11 @@ export class ServerBlocks {
       outcomes: this.#outcomes,
       networks: dependencies.networks,
     });
+    this.#servers = listServers(plan);
     const formerRates = [...(former?.limits.rates ?? [])];
     try {
       this.#blocks = plan.blocks.map((block, index) =>
-        this.#makeBlock(block, findServer(plan, index), former?.findFormerPlugins(block), formerRates),
+        this.#makeBlock(block, this.#servers[index] ?? '', former?.findFormerPlugins(block), formerRates),
       );
     } catch (error) {
       // The failed plan is tried again and again: release the metrics and the table space of the plugins made so far.
@@ -187,15 +191,17 @@ export class ServerBlocks {
 
   /** From now on, readers answer for these blocks instead of the former ones. @throws TableFullError */
   show(): void {
-    this.#showViews();
-    this.#isShown = true;
-    for (const { plugin } of this.#plugins) plugin.shown?.();
+    this.#dependencies.readerPath.changeTogether(() => {
+      this.#showViews();
+      this.#isShown = true;
+      for (const { plugin } of this.#plugins) plugin.shown?.();
+    });
   }
 
   /** Call it once other blocks are shown, or all listeners are closed. */
   hide(): void {
     this.#isShown = false;
-    this.#views.remove();
+    this.#dependencies.readerPath.changeTogether(() => this.#views.remove());
   }
 
   /** Call it once queries are received. */
@@ -227,9 +233,8 @@ export class ServerBlocks {
 
   /** The keepers of cached answers, by their texts. */
   get keepers(): ReadonlyMap<string, AnswerKeeper> {
-    const serverAt = (index: number) => findServer(this.#plan, index);
     return findKeepers(
-      this.#blocks.map(({ plan, plugins }, index) => ({ plan, plugins, server: serverAt(index) })),
+      this.#blocks.map(({ plan, plugins }, index) => ({ plan, plugins, server: this.#servers[index] ?? '' })),
     );
   }
 
@@ -366,10 +371,10 @@ export class ServerBlocks {
     const made: MadeBlock = { plugins: [], handlers: [], chain: UNMADE };
     const context = this.#createContext(plan, server, made);
     const { services: offered, table, clock, log } = this.#dependencies;
-    const publications = offerPublications({ table, log, block: made });
+    const owned = [...offered, offerPublications({ table, log, block: made })];
     plan.plugins.forEach((each, place) => {
       const { name } = each;
-      const services = new UsedServices([...offered, publications], { name, clock, log });
+      const services = new UsedServices(owned, { name, clock, log });
       const plugin = this.#makePlugin(each, withServices(context, services), former?.[place], services);
       const running = { name, plugin, services };
       made.plugins.push(running);
@@ -406,11 +411,8 @@ export class ServerBlocks {
   /** Plugins keep the context, so it is created where no former block is in scope. */
   #createContext({ zones, plugins }: ServerBlockPlan, server: string, made: MadeBlock): PluginContext {
     const { log, clock, metrics } = this.#dependencies;
-    const names = plugins.map(({ name }) => name);
-    const offers = offerServices(
-      { plan: this.#plan, isFirst: this.#isFirst, names, made },
-      this.#dependencies,
-    );
+    const common = this.#services;
+    const own = offerBlock({ names: plugins.map(({ name }) => name), made });
     return {
       zones,
       server,
@@ -423,7 +425,7 @@ export class ServerBlocks {
       changed: () => this.#viewsChanged(),
       find: (kind) => findPlugin(made.plugins, kind),
       use: (service) =>
-        findService(service, (name) => offers.find(({ capability }) => capability.name === name)?.value),
+        findService(service, (name) => (name === own.capability.name ? own.value : common.get(name))),
     };
   }
 
@@ -524,8 +526,7 @@ export class ServerBlocks {
   #viewsChanged(): boolean {
     if (!this.#isShown) return true;
     try {
-      this.#showViews();
-      for (const { plugin } of this.#plugins) plugin.shown?.();
+      this.show();
       return true;
     } catch (error) {
       if (!(error instanceof TableFullError)) throw error;
@@ -557,9 +558,11 @@ function findPlugin<Made extends Plugin>(
   return undefined;
 }
 
-/** The first listener group that has a block. */
-function findServer({ groups }: EnginePlan, index: number): string {
-  return groups.find(({ sites }) => sites.some(({ block }) => block === index))?.server ?? '';
+/** The first listener group that has a block, by block. */
+function listServers({ groups }: EnginePlan): readonly string[] {
+  const servers: string[] = [];
+  for (const { server, sites } of groups) for (const { block } of sites) servers[block] ??= server;
+  return servers;
 }
 
 /** Whether two blocks have the same content, wherever they are in a file. */

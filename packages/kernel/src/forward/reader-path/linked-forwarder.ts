@@ -1,6 +1,7 @@
 /**
  * Connects one `Forwarder` with the readers: the routes to its servers, and the counts of the readers' work.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { encodeName } from '@portolan/dns/name.ts';
 import type { NameKey, WireName } from '@portolan/dns/types.ts';
 import { encodeSocketAddress } from '../../socket/addresses.ts';
@@ -14,8 +15,8 @@ import type { Forwarder } from '../forwarder.ts';
 import type { GroupQuestion } from '../server-group.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { FillConsumer } from './fill-ring.ts';
-import type { OpenRoute, RouteOutcomes } from './reader-policy.ts';
-import type { GroupCounts, SharedWords } from './shared-words.ts';
+import type { OpenRoute, RouteOutcomes, RouteServer } from './reader-policy.ts';
+import type { CountGrowth, GroupCounts, SharedWords } from './shared-words.ts';
 
 /** The owner of a view's open questions: their replies belong to it. */
 export interface ForwardedRoute {
@@ -53,12 +54,11 @@ export interface AllRoutes {
   readonly words: SharedWords;
   addRoute(route: ForwardedRoute, owner: LinkedForwarder): number;
   removeRoute(number: number): void;
-  assignServerNumber(upstream: Upstream, owner: LinkedForwarder): number;
-  /** The counts of a group so far. */
-  sumGroupCounts(group: number): Float64Array;
+  /** The number of a server, constant while its forwarder may ask it; undefined: readers know too many servers. */
+  assignServerNumber(upstream: Upstream, owner: LinkedForwarder): number | undefined;
   /** Adds the readers' counts since the last call. */
   fold(link: LinkedForwarder): void;
-  /** Posts the currently open routes, if they have changed. */
+  /** Posts the currently open routes. Call it when they have changed. */
   publish(): void;
   unlink(link: LinkedForwarder): void;
 }
@@ -67,8 +67,8 @@ export class LinkedForwarder implements OtherThreads {
   readonly forwarder: Forwarder;
   /** The number by which its queries are counted. */
   readonly group: number;
-  /** The readers' counts at the last call. @internal for `AllRoutes` */
-  readonly counted: Float64Array;
+  /** What readers count for it. @internal for `AllRoutes` */
+  readonly counts: CountGrowth<keyof GroupCounts>;
   #sentByReaders = 0;
   readonly #path: AllRoutes;
   readonly #routes = new Map<number, ForwardedRoute>();
@@ -80,7 +80,7 @@ export class LinkedForwarder implements OtherThreads {
     this.forwarder = forwarder;
     this.group = group;
     this.#path = path;
-    this.counted = path.sumGroupCounts(group);
+    this.counts = path.words.followGroupCounts(group);
     forwarder.onRouteChange = () => this.update();
   }
 
@@ -101,6 +101,7 @@ export class LinkedForwarder implements OtherThreads {
 
   /** Closes all routes. */
   stop(): void {
+    for (const number of this.#routes.keys()) this.#path.removeRoute(number);
     this.#routes.clear();
     this.update();
     this.forwarder.onRouteChange = () => {};
@@ -118,10 +119,13 @@ export class LinkedForwarder implements OtherThreads {
     // Queries in flight to removed servers are not counted any more, so they must not keep the servers alive.
     for (const { upstream } of this.#direct?.servers ?? []) upstream.inFlightElsewhere = 0;
     this.#direct = direct;
-    this.#openRoutes =
+    const before = this.#openRoutes;
+    const routes =
       direct === undefined ? [] : [...this.#routes].flatMap((each) => this.#open(direct, ...each));
+    const hasChanged = !isDeepStrictEqual(routes, before);
+    if (hasChanged) this.#openRoutes = routes;
     this.#publishTimeouts();
-    this.#path.publish();
+    if (hasChanged) this.#path.publish();
   }
 
   /** The routes that readers may use now. @internal for `AllRoutes` */
@@ -136,18 +140,15 @@ export class LinkedForwarder implements OtherThreads {
   ): readonly OpenRoute[] {
     const terms = route.terms();
     if (terms === undefined) return [];
+    const numbered = this.#number(servers);
+    if (numbered === undefined) return [];
     const { inFlight } = plan.limits;
     return [
       {
         ...terms,
         number,
         group: this.group,
-        servers: servers.map(({ upstream, peer, stream, usesEdns }) => ({
-          number: this.#path.assignServerNumber(upstream, this),
-          peer,
-          stream,
-          usesEdns,
-        })),
+        servers: numbered,
         selection,
         udpSize: plan.udpSize,
         trustsAd: plan.trustsAd,
@@ -160,11 +161,21 @@ export class LinkedForwarder implements OtherThreads {
     ];
   }
 
+  /** @returns undefined if readers know too many servers */
+  #number(servers: DirectRoute<GroupQuestion>['servers']): readonly RouteServer[] | undefined {
+    const numbered = servers.flatMap(({ upstream, peer, stream, usesEdns }) => {
+      const number = this.#path.assignServerNumber(upstream, this);
+      return number === undefined ? [] : [{ number, peer, stream, usesEdns }];
+    });
+    return numbered.length === servers.length ? numbered : undefined;
+  }
+
   #publishTimeouts(): void {
     if (this.#openRoutes.length === 0) return;
     for (const { upstream } of this.#direct?.servers ?? []) {
-      const timeout = timeoutForReaders(upstream, this.#direct);
-      this.#path.words.setServerTimeout(this.#path.assignServerNumber(upstream, this), timeout);
+      const number = this.#path.assignServerNumber(upstream, this);
+      if (number !== undefined)
+        this.#path.words.setServerTimeout(number, timeoutForReaders(upstream, this.#direct));
     }
   }
 

@@ -4,7 +4,6 @@
  *
  * `reader-forwarder.ts` is the readers' part; `linked-forwarder.ts` has the state for one `Forwarder`.
  */
-import { isDeepStrictEqual } from 'node:util';
 import { plainKey } from '@portolan/dns/name-wire.ts';
 import type { Message } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -17,21 +16,12 @@ import type { ExchangeEvents } from '../transport/transport.ts';
 import { FORGERY_SUSPECTED } from '../transport/udp-transport.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { FILL_FLAG, FillConsumer, makeFillRing } from './fill-ring.ts';
+import { KnownServers } from './known-servers.ts';
 import { type AllRoutes, type ForwardedRoute, LinkedForwarder } from './linked-forwarder.ts';
 import { measurePassed } from './pending-queries.ts';
 import type { QueryOctets, ReaderPathData, TakenOver } from './reader-host.ts';
-import { CLOSED_POLICY, type OpenRoute, type ReaderPolicy } from './reader-policy.ts';
-import {
-  GROUP_COUNT,
-  type GroupCounts,
-  MAX_GROUPS,
-  MAX_SERVERS,
-  MAX_SOCKETS,
-  makeSharedWords,
-  SERVER_COUNT,
-  type ServerCounts,
-  SharedWords,
-} from './shared-words.ts';
+import { CLOSED_POLICY, type ReaderPolicy } from './reader-policy.ts';
+import { MAX_GROUPS, MAX_SOCKETS, makeSharedWords, SharedWords } from './shared-words.ts';
 
 /** Octets of each reader's replies that may wait for the main thread. */
 const RING_OCTETS = 256 * 1024;
@@ -63,14 +53,6 @@ export interface ForwardedQueries {
   readonly main: number;
 }
 
-interface KnownServer {
-  readonly upstream: Upstream;
-  readonly owner: LinkedForwarder;
-  readonly counted: Float64Array;
-  /** When it left the policy; undefined: the policy has it. */
-  leftAt: number | undefined;
-}
-
 export class ReaderPath implements AllRoutes {
   readonly words: SharedWords;
   readonly #readers: number;
@@ -78,18 +60,20 @@ export class ReaderPath implements AllRoutes {
   readonly #memory: SharedArrayBuffer;
   readonly #fills: readonly { readonly memory: SharedArrayBuffer; readonly consumer: FillConsumer }[];
   readonly #reader = new QuestionReader();
-  /** By number, the oldest first. */
-  readonly #servers = new Map<number, KnownServer>();
+  readonly #servers: KnownServers;
   readonly #tickets = new Map<number, OverdueQuery>();
-  readonly #links = new Set<LinkedForwarder>();
+  /** By their groups, which are numbered without a gap where possible. */
+  readonly #links = new Map<number, LinkedForwarder>();
   /** By the number of the route. */
   readonly #routes = new Map<number, { readonly route: ForwardedRoute; readonly owner: LinkedForwarder }>();
   readonly #posts = new Set<(policy: ReaderPolicy) => void>();
   readonly #forwarded = { reader: 0, main: 0 };
   #policy: ReaderPolicy = CLOSED_POLICY;
   #generation = 0;
-  #lastServer = 0;
   #lastRoute = 0;
+  /** Whether policies wait until a change of several routes is complete, and whether there is one. */
+  #isHeld = false;
+  #hasChanged = false;
 
   /** @param readers number of reader threads */
   constructor(readers: number, clock: Clock) {
@@ -97,6 +81,7 @@ export class ReaderPath implements AllRoutes {
     this.#clock = clock;
     this.#memory = makeSharedWords(readers);
     this.words = new SharedWords(this.#memory, readers);
+    this.#servers = new KnownServers(this.words);
     this.#fills = Array.from({ length: readers }, () => {
       const memory = makeFillRing(RING_OCTETS);
       return { memory, consumer: new FillConsumer(memory) };
@@ -127,24 +112,21 @@ export class ReaderPath implements AllRoutes {
 
   /** Lets readers ask the servers of a forwarder. @returns undefined if there are too many forwarders */
   link(forwarder: Forwarder): LinkedForwarder | undefined {
-    const used = new Set([...this.#links].map(({ group }) => group));
-    const group = Array.from({ length: MAX_GROUPS }, (_, number) => number).find(
-      (number) => !used.has(number),
-    );
-    if (group === undefined) return undefined;
+    // The last group is the first one to try: links come one after the other.
+    let group = this.#links.size;
+    if (group >= MAX_GROUPS) return undefined;
+    while (this.#links.has(group)) group -= 1;
     const link = new LinkedForwarder(forwarder, group, this);
-    this.#links.add(link);
+    this.#links.set(group, link);
     return link;
   }
 
-  /** @internal for `LinkedForwarder` */
+  /** Call it once it has no open routes. @internal for `LinkedForwarder` */
   unlink(link: LinkedForwarder): void {
     this.fold(link);
     this.#forwarded.main += link.sentByMain;
-    this.#links.delete(link);
-    for (const [number, { owner }] of this.#routes) if (owner === link) this.#routes.delete(number);
-    for (const [number, { owner }] of this.#servers) if (owner === link) this.#servers.delete(number);
-    this.publish();
+    this.#links.delete(link.group);
+    for (const server of this.#servers.listServers(link)) this.#servers.forget(server);
   }
 
   /** Assigns the least recently used route number. @internal for `LinkedForwarder` */
@@ -166,57 +148,54 @@ export class ReaderPath implements AllRoutes {
     this.words.generation = this.#generation;
   }
 
-  /** Posts the currently open routes, if they have changed. @internal for `LinkedForwarder` */
+  /**
+   * Changes routes, and posts them to the readers once, at the end: blocks open a route for each of their zones.
+   *
+   * @throws what `change` throws, after the post
+   */
+  changeTogether(change: () => void): void {
+    if (this.#isHeld) {
+      change();
+      return;
+    }
+    this.#isHeld = true;
+    try {
+      change();
+    } finally {
+      this.#isHeld = false;
+      if (this.#hasChanged) this.publish();
+    }
+  }
+
+  /** Posts the currently open routes. Call it when they have changed. @internal for `LinkedForwarder` */
   publish(): void {
-    const routes: readonly OpenRoute[] = [...this.#links].flatMap((link) => link.openRoutes);
-    if (isDeepStrictEqual(routes, this.#policy.routes)) return;
+    this.#hasChanged = this.#isHeld;
+    if (this.#isHeld) return;
+    const routes = [...this.#links.values()].flatMap((link) => link.openRoutes);
     this.#policy = { number: this.#policy.number + 1, routes };
     this.#forgetLeft();
     for (const post of this.#posts) post(this.#policy);
     this.words.policy = this.#policy.number;
   }
 
-  /** The number of a server, constant while its forwarder may ask it. @internal for `LinkedForwarder` */
-  assignServerNumber(upstream: Upstream, owner: LinkedForwarder): number {
-    const places = new Set<number>();
-    for (const [number, known] of this.#servers) {
-      if (known.upstream === upstream && known.owner === owner) return number;
-      places.add(number % MAX_SERVERS);
-    }
-    if (places.size === MAX_SERVERS) places.delete(this.#forgetServer());
-    do this.#lastServer += 1;
-    while (places.has(this.#lastServer % MAX_SERVERS));
-    const counted = this.#serverCounts(this.#lastServer);
-    this.#servers.set(this.#lastServer, { upstream, owner, counted, leftAt: undefined });
-    return this.#lastServer;
+  /** @internal for `LinkedForwarder` */
+  assignServerNumber(upstream: Upstream, owner: LinkedForwarder): number | undefined {
+    return this.#servers.getOrAdd(upstream, owner)?.number;
   }
 
   /** Forgets servers that left an earlier policy and have no queries of readers in flight. */
   #forgetLeft(): void {
     const now = this.#clock.monotonic();
-    const asked = this.#asked();
-    for (const [number, known] of this.#servers) {
-      const { owner, leftAt } = known;
+    const asked = new Set(this.#policy.routes.flatMap(({ servers }) => servers.map(({ number }) => number)));
+    for (const server of this.#servers.all()) {
+      const { number, owner, leftAt } = server;
       // Readers still ask a removed server until they get the policy.
-      if (asked.has(number) || leftAt === undefined) known.leftAt = asked.has(number) ? undefined : now;
+      if (asked.has(number) || leftAt === undefined) server.leftAt = asked.has(number) ? undefined : now;
       else if (owner.running === 0 || now >= leftAt + owner.forwarder.deadline + TICKET_MARGIN) {
         this.fold(owner);
-        this.#servers.delete(number);
+        this.#servers.forget(server);
       }
     }
-  }
-
-  #asked(): ReadonlySet<number> {
-    return new Set(this.#policy.routes.flatMap(({ servers }) => servers.map(({ number }) => number)));
-  }
-
-  /** Forgets the oldest server outside the policy, or else the oldest. @returns its place */
-  #forgetServer(): number {
-    const asked = this.#asked();
-    const [oldest = 0] = this.#servers.keys();
-    const number = [...this.#servers.keys()].find((each) => !asked.has(each)) ?? oldest;
-    this.#servers.delete(number);
-    return number % MAX_SERVERS;
   }
 
   /** Takes in replies of the readers, some at a time. */
@@ -225,7 +204,7 @@ export class ReaderPath implements AllRoutes {
     this.#forgetTickets(this.#clock.monotonic());
     this.#count();
     let hasWaiting = false;
-    for (const link of this.#links) hasWaiting = link.resume() || hasWaiting;
+    for (const link of this.#links.values()) hasWaiting = link.resume() || hasWaiting;
     const max = Math.max(...taken);
     if (max === FILLS_PER_TURN || hasWaiting) return 'more';
     return max === 0 ? 'none' : 'some';
@@ -248,7 +227,7 @@ export class ReaderPath implements AllRoutes {
   }
 
   #takeIn(fill: FillConsumer, now: number): void {
-    const upstream = this.#servers.get(fill.server)?.upstream;
+    const upstream = this.#servers.find(fill.server)?.upstream;
     upstream?.heard(fill.microseconds / 1000, now);
     if ((fill.flags & FILL_FLAG.HAD_EDNS) !== 0) upstream?.edns.noteAnswered();
     const route = this.#routes.get(fill.route)?.route;
@@ -266,59 +245,37 @@ export class ReaderPath implements AllRoutes {
 
   /** Updates the counters of all forwarders. */
   #count(): void {
-    for (const link of this.#links) this.fold(link);
+    for (const link of this.#links.values()) this.fold(link);
   }
 
   /** Queries to servers that readers may ask, by sending thread. */
   countForwarded(): ForwardedQueries {
     this.#count();
     const { reader, main } = this.#forwarded;
-    return { reader, main: [...this.#links].reduce((sum, { sentByMain }) => sum + sentByMain, main) };
+    return {
+      reader,
+      main: [...this.#links.values()].reduce((sum, { sentByMain }) => sum + sentByMain, main),
+    };
   }
 
   /** Adds the readers' counts for a forwarder since the last call. @internal for `LinkedForwarder` */
   fold(link: LinkedForwarder): void {
     let sent = 0;
-    for (const [number, { upstream, owner, counted }] of this.#servers) {
-      if (owner !== link) continue;
-      const since = computeGrowth(counted, this.#serverCounts(number), SERVER_COUNT);
+    for (const { upstream, counts } of this.#servers.listServers(link)) {
+      const since = counts.take();
       if (since === undefined) continue;
       upstream.count(since);
       sent += since.sent;
     }
     this.#forwarded.reader += sent;
-    const told = computeGrowth(link.counted, this.sumGroupCounts(link.group), GROUP_COUNT);
-    link.note(sent, told);
-  }
-
-  #serverCounts(server: number): Float64Array {
-    return this.#sumCounts(Object.keys(SERVER_COUNT).length, (reader) =>
-      this.words.locateServerCounts(reader, server),
-    );
-  }
-
-  /** The counts of a group so far. @internal for `LinkedForwarder` */
-  sumGroupCounts(group: number): Float64Array {
-    return this.#sumCounts(Object.keys(GROUP_COUNT).length, (reader) =>
-      this.words.locateGroupCounts(reader, group),
-    );
-  }
-
-  #sumCounts(length: number, locateCounts: (reader: number) => number): Float64Array {
-    const sums = new Float64Array(length);
-    for (let reader = 0; reader < this.#readers; reader += 1) {
-      const start = locateCounts(reader);
-      for (let at = 0; at < length; at += 1)
-        sums[at] = (sums[at] ?? 0) + (this.words.counts[start + at] ?? 0);
-    }
-    return sums;
+    link.note(sent, link.counts.take());
   }
 
   /** A reader gives up a question, which then takes the usual path. */
   takeOver(reader: number, { octets, view, start, length }: QueryOctets, about: Readonly<TakenOver>): void {
     const { ticket, server, elapsed } = about;
     const number = reader * TICKETS_PER_READER + ticket;
-    const known = this.#servers.get(server);
+    const known = this.#servers.find(server);
     if (known === undefined || this.#tickets.has(number)) return;
     const question = this.#reader;
     if (question.parse(octets, view, start, length) !== PARSED.QUESTION) return;
@@ -392,24 +349,4 @@ export class ReaderPath implements AllRoutes {
 function report(exchange: TakenExchange, reply: Message | undefined): void {
   if (reply === undefined) exchange.failed('malformed');
   else exchange.replied(reply);
-}
-
-/**
- * The growth of counts since the last call.
- *
- * @param before the last counts; updated to the current ones
- * @returns undefined if nothing changed
- */
-function computeGrowth<Name extends keyof ServerCounts | keyof GroupCounts>(
-  before: Float64Array,
-  now: Float64Array,
-  places: Readonly<Record<Name, number>>,
-): Record<Name, number> | undefined {
-  const since = now.map((count, at) => count - (before[at] ?? 0));
-  if (since.every((count) => count === 0)) return undefined;
-  before.set(now);
-  // The same names, each with its count.
-  return Object.fromEntries(
-    Object.entries<number>(places).map(([name, at]) => [name, since[at] ?? 0]),
-  ) as Record<Name, number>;
 }

@@ -14,9 +14,9 @@ const SEED = 2;
 /** State of each server, and of each group of servers. */
 const TIMEOUTS = 16;
 
-/** Maximum of servers, and of groups of servers, that readers may know at once; each has a place below. */
-export const MAX_SERVERS = 256;
-export const MAX_GROUPS = 256;
+/** Maximum of servers, and of groups of servers, that readers may know at once; each has a place below. A server block has a group. */
+export const MAX_SERVERS = 1024;
+export const MAX_GROUPS = 1024;
 const MAIN_RUNNING = TIMEOUTS + MAX_SERVERS;
 const HEAD_WORDS = MAIN_RUNNING + MAX_GROUPS;
 
@@ -169,6 +169,16 @@ export class SharedWords {
     return reader * COUNT_DOUBLES + GROUPS_AT + group * GROUP_COUNTS.length;
   }
 
+  /** The growth of a server's counts from now on. @param server its number */
+  followServerCounts(server: number): CountGrowth<keyof ServerCounts> {
+    return new CountGrowth(this.counts, this.locateServerCounts(0, server), this.#readers, SERVER_COUNTS);
+  }
+
+  /** The growth of the counts of a group of servers from now on. */
+  followGroupCounts(group: number): CountGrowth<keyof GroupCounts> {
+    return new CountGrowth(this.counts, this.locateGroupCounts(0, group), this.#readers, GROUP_COUNTS);
+  }
+
   /** Clears the state of a reader whose thread has died. @returns the descriptors that it left open */
   forgetReader(reader: number): readonly number[] {
     const start = this.#start(reader);
@@ -180,5 +190,44 @@ export class SharedWords {
 
   #start(reader: number): number {
     return HEAD_WORDS + reader * READER_WORDS;
+  }
+}
+
+/** How counts of all readers together have grown. */
+export class CountGrowth<Name extends string> {
+  readonly #counts: Float64Array;
+  readonly #first: number;
+  readonly #readers: number;
+  readonly #names: readonly Name[];
+  readonly #before: number[];
+
+  /** @param first the place of the first count of the first reader */
+  constructor(counts: Float64Array, first: number, readers: number, names: readonly Name[]) {
+    this.#counts = counts;
+    this.#first = first;
+    this.#readers = readers;
+    this.#names = names;
+    this.#before = names.map((_, at) => this.#sum(at));
+  }
+
+  /** Since the last call; undefined if nothing has grown. It costs next to nothing then: most servers of many blocks are idle. */
+  take(): Record<Name, number> | undefined {
+    const before = this.#before;
+    if (before.every((count, at) => count === this.#sum(at))) return undefined;
+    const since = this.#names.map((name, at) => {
+      const now = this.#sum(at);
+      const growth = now - (before[at] ?? 0);
+      before[at] = now;
+      return [name, growth] as const;
+    });
+    // The entries are exactly the names.
+    return Object.fromEntries(since) as Record<Name, number>;
+  }
+
+  #sum(at: number): number {
+    let sum = 0;
+    for (let reader = 0; reader < this.#readers; reader++)
+      sum += this.#counts[this.#first + reader * COUNT_DOUBLES + at] ?? 0;
+    return sum;
   }
 }

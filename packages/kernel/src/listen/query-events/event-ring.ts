@@ -105,11 +105,20 @@ export function endpointWords(first: number): number {
 /** Comparisons of two clocks; the thread may be suspended during some. */
 const COMPARISONS = 50;
 
+let clockOffset: number | undefined;
+
 /** The monotonic clock that all threads of the machine share, in milliseconds. */
 export function sharedMonotonic(): () => number {
+  clockOffset ??= compareClocks();
+  const offset = clockOffset;
+  return () => performance.now() + offset;
+}
+
+/** @returns milliseconds from the start of the machine's clock to that of this thread: always the same */
+function compareClocks(): number {
   // Time that passes between the two readings makes the difference too small, so the largest is the most exact.
   let offset = Number.NEGATIVE_INFINITY;
   for (let turn = 0; turn < COMPARISONS; turn++)
     offset = Math.max(offset, Number(process.hrtime.bigint()) / 1e6 - performance.now());
-  return () => performance.now() + offset;
+  return offset;
 }

@@ -146,14 +146,14 @@ export class QueryLog {
 
   /** Rings that are left have their last events read, and record no more. */
   #take(followed: readonly LoggedRings[]): void {
-    const memories = followed.flatMap(({ rings }) => rings.all);
+    const memories = new Set(followed.flatMap(({ rings }) => rings.all));
     for (const [memory, reader] of this.#readers)
-      if (!memories.includes(memory)) this.#formerlyDropped += reader.dropped;
+      if (!memories.has(memory)) this.#formerlyDropped += reader.dropped;
     this.#readers = new Map(
-      memories.map((memory) => [memory, this.#readers.get(memory) ?? new QueryEventReader(memory)]),
+      Array.from(memories, (memory) => [memory, this.#readers.get(memory) ?? new QueryEventReader(memory)]),
     );
-    for (const { rings } of this.#followed)
-      if (!followed.some((each) => each.rings === rings)) rings.consumerEnded();
+    const kept = new Set(followed.map(({ rings }) => rings));
+    for (const { rings } of this.#followed) if (!kept.has(rings)) rings.consumerEnded();
     this.#followed = followed;
     if (this.#hasLines || this.#running !== undefined) this.#record();
   }
