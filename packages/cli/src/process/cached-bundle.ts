@@ -3,12 +3,13 @@
  * needs is neither parsed nor compiled again, in the main thread and in readers.
  *
  * A cache is bound to the build that it was made with, by the digest on the bundle's first line, and by V8 to its own version
- * and flags, hence `small-heap.ts` first. V8 refuses all others; the code then runs without.
+ * and flags, which are those before `small-heap.ts`. V8 refuses all others; the code then runs without.
  */
 // An import would evaluate every export of these modules, and so load streams and promises of files in each thread.
 const { readFileSync, renameSync, writeFileSync } = process.getBuiltinModule('node:fs');
 const { createRequire } = process.getBuiltinModule('node:module');
 const { fileURLToPath } = process.getBuiltinModule('node:url');
+const { setFlagsFromString } = process.getBuiltinModule('node:v8');
 const { Script } = process.getBuiltinModule('node:vm');
 
 /** `rejected`: V8 has another version or other flags. `absent`: there is no cache for this processor or this build. */
@@ -71,6 +72,8 @@ function readCache(file: string, digest: string): Buffer | undefined {
 }
 
 function writeCache(file: string, digest: string, script: InstanceType<typeof Script>): void {
+  // As where it will be read.
+  setFlagsFromString('--no-optimize-for-size');
   // Servers that run at the same time share threads: each writes a whole file.
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, Buffer.concat([Buffer.from(digest, 'latin1'), script.createCachedData()]));
