@@ -1,5 +1,7 @@
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
+import { OctetWriter } from '@portolan/dns/octet-writer.ts';
+import { typeOfData, writeData } from '@portolan/dns/record-data.ts';
 import type { Message, RecordData, ResourceRecord } from '@portolan/dns/types.ts';
 import { describe, expect, it } from 'vitest';
 import { scrubReply } from '../scrub-reply.ts';
@@ -42,15 +44,44 @@ function replyWith(changes: Partial<Message>): Message {
   };
 }
 
+function queryFor({ questions }: Pick<Message, 'questions'>) {
+  const type = questions[0]?.type ?? 0;
+  const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true };
+  return writeQuery({ name: NAME, type, class: 1, ...flags }, 1232);
+}
+
 /** The result for a packet inside a larger memory. */
 function take(message: Message, change = (octets: Uint8Array) => octets): RawReply | undefined {
   const [{ type } = { type: 0 }] = message.questions;
-  const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true };
   const packet = change(encodeMessage(message));
   const reply = new RawReply();
   const memory = Uint8Array.of(9, 9, ...packet, 9);
-  const query = writeQuery({ name: NAME, type, class: 1, ...flags }, 1232);
+  const query = queryFor(message);
   return reply.read(memory, 2, packet.length, query.questionEnd, type, 1) ? reply : undefined;
+}
+
+/** The message with the names of its records written out, as CoreDNS sends it. */
+function writeOut(octets: Uint8Array): Uint8Array {
+  const message = decodeMessage(octets);
+  const { answers, authorities } = message;
+  const empty = Buffer.from(encodeMessage({ ...message, answers: [], authorities: [] }));
+  empty.writeUInt16BE(answers.length, 6);
+  empty.writeUInt16BE(authorities.length, 8);
+  const { questionEnd } = queryFor(message);
+  const writer = new OctetWriter();
+  writer.compresses = false;
+  for (const { name, class: recordClass, ttl, data } of [...answers, ...authorities]) {
+    writer.name(name);
+    writer.uint16(typeOfData(data));
+    writer.uint16(recordClass);
+    writer.uint32(ttl);
+    const at = writer.position;
+    writer.uint16(0);
+    writeData(data, writer);
+    new DataView(writer.octets.buffer).setUint16(at, writer.position - at - 2);
+  }
+  const records = writer.octets.subarray(0, writer.position);
+  return Buffer.concat([empty.subarray(0, questionEnd), records, empty.subarray(questionEnd)]);
 }
 
 const alias = (name: string, target: string) =>
@@ -107,6 +138,35 @@ describe('a plain reply', () => {
     );
     const [question = { name: NAME, type: 1, class: 1 }] = questions;
     expect(scrubReply(question, whole)).toEqual({ message: whole, dropped: 0, isLoop: false });
+  });
+
+  it.each(plain)('has pointers as owners where the server has written them out: %#', (parts) => {
+    const message = replyWith(parts);
+    const reply = take(message, (octets) => writeOut(octets));
+    if (reply === undefined) throw new Error('it is not plain');
+    const { octets, start, recordsAt, recordsLength, addresses, runAt, stride } = reply;
+    const whole = decodeMessage(encodeMessage(message));
+    const optOctets = reply.hasOpt ? 11 + reply.optionsLength : 0;
+    expect(decodeMessage(octets.subarray(start, recordsAt + recordsLength + optOctets))).toEqual(whole);
+    const view = new DataView(octets.buffer, octets.byteOffset + recordsAt);
+    const records = [...whole.answers, ...whole.authorities];
+    expect(records.map((_, index) => view.getUint32(reply.ttlOffsets[index] ?? 0))).toEqual(
+      records.map(({ ttl }) => ttl),
+    );
+    if (addresses === 0) return;
+    // The run of addresses ends the records, and each has a pointer.
+    expect(runAt + addresses * stride).toBe(recordsLength);
+    for (let index = 0; index < addresses; index += 1)
+      expect(octets[recordsAt + runAt + index * stride]).toBe(0xc0);
+  });
+
+  it('with owners written out is refused if it has pointers too', () => {
+    const message = replyWith({ answers: [record(A), record(A)] });
+    const whole = encodeMessage(message);
+    const at = whole.length - 16;
+    const name = whole.subarray(12, 25);
+    const mixed = Buffer.concat([whole.subarray(0, at), name, whole.subarray(at + 2)]);
+    expect(take(message, () => mixed)).toBeUndefined();
   });
 
   const header = replyWith({}).header;

@@ -5,7 +5,8 @@
  *     a negative answer     NXDOMAIN or NODATA: the aliases, if any, and the SOA record of a zone that contains the name
  *
  * Nearly all replies are of these kinds. Clients and the cache get their records unchanged after the question, so they
- * are not decoded; all other replies are.
+ * are not decoded; all other replies are. CoreDNS writes the owner of each record out: such owners become pointers, so that
+ * each client finds its own letters there.
  *
  * A raw reply is lent: the next packet overwrites its memory.
  */
@@ -18,6 +19,9 @@ import { ReplyNames } from './reply-names.ts';
 /** Type, class, TTL and data length, after the owner. */
 const FIXED_OCTETS = 10;
 const POINTER_OCTETS = 2;
+const FIRST_POINTER = 0xc0;
+/** From the type. */
+const TTL_OFFSET = 4;
 const SOA_NUMBERS_OCTETS = 20;
 const MAX_TTL = 0x7fff_ffff;
 const MAX_RECORDS = 64;
@@ -55,6 +59,9 @@ export class RawReply {
   optionsAt = 0;
   optionsLength = 0;
   readonly #chain = new Uint16Array(MAX_ALIASES + 1);
+  /** Whether owners of addresses are written out. */
+  #isWide = false;
+  #compact = new Uint8Array();
   #length = 0;
 
   /**
@@ -94,7 +101,11 @@ export class RawReply {
       return false;
     const end = isNegative ? this.#takeSoa(answersEnd, dnsClass) : answersEnd;
     this.recordsLength = end - questionEnd;
-    return end >= 0 && this.#takeOpt(end);
+    if (end < 0 || !this.#takeOpt(end)) return false;
+    // Records behind a pointer to another record could not move.
+    if (this.#isWide && names.hasPointers) return false;
+    if (this.#isWide) this.#narrow(questionEnd);
+    return true;
   }
 
   /** Reads aliases from name to name, and the addresses of the last. @returns the offset after them, or -1 */
@@ -103,6 +114,7 @@ export class RawReply {
     let aliases = 0;
     this.#chain[0] = HEADER_OCTETS;
     this.addresses = 0;
+    this.#isWide = false;
     let at = from;
     for (let index = 0; index < this.answerCount; index += 1) {
       const fixed = this.#readOwner(at, dnsClass, index, from);
@@ -113,11 +125,8 @@ export class RawReply {
         if (names.read(fixed + FIXED_OCTETS) !== end || this.#wasThere(aliases)) return -1;
         aliases += 1;
         this.#chain[aliases] = names.name;
-      } else if (
-        found === type &&
-        end - fixed - FIXED_OCTETS === dataLength &&
-        fixed - at === POINTER_OCTETS
-      ) {
+      } else if (found === type && end - fixed - FIXED_OCTETS === dataLength) {
+        this.#isWide ||= fixed - at !== POINTER_OCTETS;
         if (this.addresses === 0) this.runAt = at - from;
         this.addresses += 1;
       } else return -1;
@@ -136,7 +145,7 @@ export class RawReply {
   #readOwner(at: number, dnsClass: number, index: number, from: number): number {
     const fixed = names.read(at);
     if (fixed < 0 || fixed + FIXED_OCTETS > this.#length) return -1;
-    this.ttlOffsets[index] = fixed + 4 - from;
+    this.ttlOffsets[index] = fixed + TTL_OFFSET - from;
     const isSound = this.#uint16(fixed + 2) === dnsClass && this.#uint32(fixed + 4) <= MAX_TTL;
     return isSound && fixed + FIXED_OCTETS + this.#uint16(fixed + 8) <= this.#length ? fixed : -1;
   }
@@ -161,6 +170,39 @@ export class RawReply {
     if (mailboxEnd < 0 || mailboxEnd + SOA_NUMBERS_OCTETS !== end) return -1;
     this.negativeTtl = Math.min(this.#uint32(fixed + 4), this.#uint32(end - 4));
     return end;
+  }
+
+  /** Copies the packet with pointers as the owners of its answers. It has no pointers so far. */
+  #narrow(questionEnd: number): void {
+    const recordsEnd = questionEnd + this.recordsLength;
+    if (this.#compact.length < this.#length) this.#compact = new Uint8Array(this.#length);
+    const to = this.#compact;
+    let end = this.#copy(0, questionEnd, 0);
+    let owner = HEADER_OCTETS;
+    const aliases = this.answerCount - this.addresses;
+    for (let index = 0; index < this.answerCount; index += 1) {
+      const fixed = questionEnd + (this.ttlOffsets[index] ?? 0) - TTL_OFFSET;
+      if (index === aliases) this.runAt = end - questionEnd;
+      to[end] = FIRST_POINTER | (owner >> 8);
+      to[end + 1] = owner;
+      const data = end + POINTER_OCTETS + FIXED_OCTETS;
+      this.ttlOffsets[index] = data - FIXED_OCTETS + TTL_OFFSET - questionEnd;
+      end = this.#copy(fixed, fixed + FIXED_OCTETS + this.#uint16(fixed + 8), end + POINTER_OCTETS);
+      // The next record belongs to the target of an alias.
+      if (index < aliases) owner = data;
+    }
+    this.recordsLength = end - questionEnd;
+    this.optionsAt = end + OPT_OCTETS;
+    this.#length = this.#copy(recordsEnd, this.#length, end);
+    this.octets = to;
+    this.start = 0;
+    this.recordsAt = questionEnd;
+  }
+
+  /** @returns the end of the copy */
+  #copy(from: number, end: number, to: number): number {
+    for (let at = from; at < end; at += 1) this.#compact[to + at - from] = this.octets[this.start + at] ?? 0;
+    return to + end - from;
   }
 
   /** Accepts only the end of the packet, or an OPT record without extended errors, which are kept with an answer. */

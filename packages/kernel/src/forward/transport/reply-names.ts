@@ -14,6 +14,8 @@ const MAX_LABELS = 128;
 export class ReplyNames {
   /** The last name read: the offset of its first label, or that of its target if the name is only a pointer. */
   name = 0;
+  /** Whether a pointer was read in this message. */
+  hasPointers = false;
   #packet: Uint8Array = new Uint8Array();
   #start = 0;
   #length = 0;
@@ -28,6 +30,7 @@ export class ReplyNames {
     this.#packet = packet;
     this.#start = start;
     this.#length = Math.min(length, ROOM);
+    this.hasPointers = false;
     this.#turn = (this.#turn + 1) >>> 0;
     if (this.#turn === 0) {
       this.#seen.fill(0);
@@ -45,6 +48,7 @@ export class ReplyNames {
       const length = this.#packet[this.#start + position] ?? 0;
       if (length === 0) break;
       if (length >= FIRST_POINTER) {
+        this.hasPointers = true;
         const target = this.#findTarget(position);
         if (target < 0) return -1;
         this.name = labels === 0 ? target : at;
