@@ -78,6 +78,7 @@ function connect(port: number, options: Partial<HttpsTransportOptions> = {}): Ht
     tls: { serverName: undefined, authorities: AUTHORITIES },
     method: 'POST',
     sourceAddress: undefined,
+    clock: systemClock,
     ...options,
   });
   cleanups.push(() => transport.close());

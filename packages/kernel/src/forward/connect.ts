@@ -7,8 +7,9 @@ import type { SocketAddress } from '../socket/addresses.ts';
 import { addressOfInterface } from '../socket/query-socket.ts';
 import { Do53Transport } from './transport/do53-transport.ts';
 import { HttpsTransport } from './transport/https-transport.ts';
-import { StreamTransport, type TlsTrust } from './transport/stream-transport.ts';
+import { StreamTransport } from './transport/stream-transport.ts';
 import { TcpFirstTransport } from './transport/tcp-first-transport.ts';
+import type { TlsTrust } from './transport/tls-socket.ts';
 import type { StreamTerms, Transport, TransportProtocol } from './transport/transport.ts';
 import { type SourcePorts, UdpTransport } from './transport/udp-transport.ts';
 import type { UpstreamAddress } from './upstream-address.ts';
@@ -61,7 +62,7 @@ export function connectBySockets(
   const common = { peer: { address, port }, sourceAddress: findSourceAddress(server, address) };
   const tls = { ...terms.tls, serverName };
   if (transport === 'https') {
-    const https = new HttpsTransport({ ...common, tls, method: terms.httpsMethod ?? 'POST' });
+    const https = new HttpsTransport({ ...common, tls, method: terms.httpsMethod ?? 'POST', clock });
     return events.wrap(https, 'tcp');
   }
   const ofStream = { ...common, ...terms.streams, tls: transport === 'tls' ? tls : undefined, clock };

@@ -78,6 +78,12 @@ function isAboutEdns(rcode: number, edns: Edns | undefined, isKnown: boolean): b
 
 /** Failures after which the server is asked again in its turn. */
 const LOSSES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'connection closed', FORGERY_SUSPECTED]);
+/** The same of HTTP: too many requests, errors of the server, and streams that it resets. */
+const LOSS_OF_HTTP = /^HTTP status (?:429|5\d\d)$|^HTTP\/2 stream error /;
+
+function isLoss(code: string): boolean {
+  return LOSSES.has(code) || LOSS_OF_HTTP.test(code);
+}
 
 export class QueryRunner extends QueuedTimer implements AttemptEvents {
   readonly #question: QuestionKey;
@@ -187,7 +193,7 @@ export class QueryRunner extends QueuedTimer implements AttemptEvents {
     this.#remove(attempt);
     const { upstream, isOverdue } = attempt;
     this.#noteError(upstream, code);
-    const failure = isRefusal(code) ? 'refused' : LOSSES.has(code) ? 'lost' : 'final';
+    const failure = isRefusal(code) ? 'refused' : isLoss(code) ? 'lost' : 'final';
     this.#handle({ kind: 'failed', server: this.#upstreams.indexOf(upstream), failure, isOverdue });
   }
 

@@ -2,7 +2,7 @@
  * The certificates of a client of TLS, from files.
  */
 import { readFileSync } from 'node:fs';
-import type { TlsTrust } from './transport/stream-transport.ts';
+import type { TlsTrust } from './transport/tls-socket.ts';
 
 /** Paths of PEM files. */
 export interface TlsTrustFiles {

@@ -1,19 +1,24 @@
 /**
- * Queries over HTTPS (RFC 8484), on connections that Node's agent keeps open. The path is `/dns-query`.
+ * Queries over HTTPS (RFC 8484), by HTTP/2 where the server has it, else by HTTP/1.1. The path is `/dns-query`.
  *
  * HTTP matches each reply to its query, so the message id is always 0, as section 4.1 recommends for HTTP caches.
  *
- * A server may close an idle connection just when a query is sent, or before its reply is whole. The query is then sent again at once.
+ * A server may close a connection just when a query is sent, or before its reply is whole. The query is then sent again at once.
  */
-import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { Agent } from 'node:https';
-import { isIP } from 'node:net';
-import { decodeMessage } from '@portolan/dns/message.ts';
-import { MAX_MESSAGE_OCTETS } from '@portolan/dns/response-size.ts';
-import { WireError } from '@portolan/dns/wire-error.ts';
+import type { TLSSocket } from 'node:tls';
+import { tryDecodeMessage } from '@portolan/dns/message.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
-import type { QueryMessage } from './query-message.ts';
-import type { TlsPeer } from './stream-transport.ts';
+import {
+  Http1Requests,
+  Http2Connection,
+  type HttpRequest,
+  makeRequest,
+  type RequestEvents,
+  type SentRequest,
+} from './http-requests.ts';
+import { isBareError, type QueryMessage, repeatsQuestion } from './query-message.ts';
+import { openTls, type TlsPeer, type TlsSessions, toConnectOptions } from './tls-socket.ts';
 import {
   type DroppedPackets,
   type Exchange,
@@ -28,132 +33,212 @@ export interface HttpsTransportOptions {
   readonly method: 'POST' | 'GET';
   /** Undefined: the system's choice. */
   readonly sourceAddress: string | undefined;
+  readonly clock: Clock;
 }
 
-const PATH = '/dns-query';
-const MEDIA_TYPE = 'application/dns-message';
-
-/** Loaded when first used: most servers use other transports. */
-const loadHttps = () => process.getBuiltinModule('node:https');
+/** Milliseconds for which an idle connection is kept. */
+const IDLE_MILLISECONDS = 30_000;
+/** Milliseconds until a connection must be open. */
+const OPEN_TIMEOUT = 5000;
+/** Connections to a server that takes few requests at a time on each. */
+const MAX_CONNECTIONS = 16;
+const HTTP2 = 'h2';
+const HTTP1 = 'http/1.1';
 
 export class HttpsTransport implements Transport {
   readonly isReliable = true;
   readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
   readonly #options: HttpsTransportOptions;
-  #agent: Agent | undefined;
+  readonly #sessions: TlsSessions = { last: undefined };
+  /** Of a server without HTTP/2. */
+  #http1: Http1Requests | undefined;
+  /** Those that take queries, and all that are open. */
+  #connections: readonly Http2Connection[] = [];
+  readonly #all = new Set<Http2Connection>();
+  #opening: TLSSocket | undefined;
+  /** Queries that wait for a connection. */
+  readonly #waiting = new Set<HttpsExchange>();
 
   constructor(options: HttpsTransportOptions) {
     this.#options = options;
   }
 
-  ask({ octets }: QueryMessage, events: ExchangeEvents): Exchange {
-    const exchange = new HttpsExchange(() => this.#request(octets), events);
-    return { overdue() {}, cancel: () => exchange.cancel() };
+  ask(query: QueryMessage, events: ExchangeEvents): Exchange {
+    const { method, tls, peer, clock } = this.#options;
+    const request = makeRequest(method, tls.serverName ?? peer.address, query.octets);
+    const exchange = new HttpsExchange(query, request, events, clock.monotonic());
+    exchange.start((each) => this.#send(each));
+    return {
+      overdue: () => this.#overdue(exchange),
+      cancel: () => {
+        this.#waiting.delete(exchange);
+        exchange.cancel();
+      },
+    };
   }
 
   close(): void {
-    this.#agent?.destroy();
-    this.#agent = undefined;
+    this.#opening?.destroy();
+    this.#opening = undefined;
+    this.#waiting.clear();
+    this.#http1?.close();
+    this.#http1 = undefined;
+    for (const connection of this.#all) connection.destroy();
   }
 
-  #request(octets: Uint8Array): ClientRequest {
-    const { peer, tls, method, sourceAddress } = this.#options;
-    const { Agent: HttpsAgent, request } = loadHttps();
-    this.#agent ??= new HttpsAgent({ keepAlive: true, maxCachedSessions: 4 });
-    const { serverName = peer.address, authorities, own } = tls;
-    const sent = request({
-      host: peer.address,
-      port: peer.port,
-      ...(sourceAddress !== undefined && { localAddress: sourceAddress }),
-      method,
-      path: method === 'GET' ? `${PATH}?dns=${Buffer.from(octets).toString('base64url')}` : PATH,
-      agent: this.#agent,
-      headers: {
-        host: serverName.includes(':') ? `[${serverName}]` : serverName,
-        accept: MEDIA_TYPE,
-        ...(method === 'POST' && { 'content-type': MEDIA_TYPE, 'content-length': octets.length }),
-      },
-      servername: isIP(serverName) === 0 ? serverName : '',
-      ...(authorities !== undefined && { ca: [...authorities] }),
-      ...(own !== undefined && { cert: own.certificate, key: own.key }),
+  #send(exchange: HttpsExchange): void {
+    if (this.#http1 !== undefined) exchange.sendBy(this.#http1);
+    else if (!this.#sendByHttp2(exchange)) {
+      this.#waiting.add(exchange);
+      this.#open();
+    }
+  }
+
+  /** @returns whether it was sent; if not, another connection is to be opened */
+  #sendByHttp2(exchange: HttpsExchange): boolean {
+    const usable = this.#connections.filter(({ isOpen }) => isOpen);
+    const [best] = usable.toSorted((one, other) => one.load - other.load);
+    if (best === undefined || (!best.hasRoom && usable.length < MAX_CONNECTIONS)) return false;
+    exchange.sendBy(best);
+    return true;
+  }
+
+  #open(): void {
+    if (this.#opening !== undefined) return;
+    const { tls, clock } = this.#options;
+    const socket = openTls(toConnectOptions(this.#options), tls, this.#sessions, [HTTP2, HTTP1]);
+    this.#opening = socket;
+    socket.unref();
+    socket.setNoDelay(true);
+    const fail = (code: string) => {
+      timeout.cancel();
+      if (this.#opening !== socket) return;
+      this.#opening = undefined;
+      this.#sessions.last = undefined;
+      for (const exchange of this.#takeWaiting())
+        if (LOSSES.has(code)) exchange.lost(code, false);
+        else exchange.failed(code);
+    };
+    socket.once('error', (error) => fail(toErrorCode(error)));
+    socket.once('close', () => fail('ECONNRESET'));
+    socket.once('secureConnect', () => {
+      timeout.cancel();
+      this.#opened(socket);
     });
-    sent.end(method === 'POST' ? octets : undefined);
-    return sent;
+    const timeout: Timer = clock.after(OPEN_TIMEOUT, () => {
+      fail('ETIMEDOUT');
+      socket.destroy();
+    });
+  }
+
+  #opened(socket: TLSSocket): void {
+    if (this.#opening !== socket) return;
+    this.#opening = undefined;
+    if (socket.alpnProtocol === HTTP2) this.#addConnection(socket);
+    else this.#http1 = new Http1Requests(socket, () => this.#openForHttp1());
+    for (const exchange of this.#takeWaiting()) this.#send(exchange);
+  }
+
+  #takeWaiting(): readonly HttpsExchange[] {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    return waiting;
+  }
+
+  #addConnection(socket: TLSSocket): void {
+    const { clock, peer } = this.#options;
+    const host = peer.address.includes(':') ? `[${peer.address}]` : peer.address;
+    const connection: Http2Connection = new Http2Connection(socket, host, {
+      clock,
+      idle: IDLE_MILLISECONDS,
+      onLeft: () => {
+        this.#connections = this.#connections.filter((other) => other !== connection);
+      },
+      onClosed: () => this.#all.delete(connection),
+    });
+    this.#connections = [...this.#connections, connection];
+    this.#all.add(connection);
+  }
+
+  #openForHttp1(): TLSSocket {
+    const socket = openTls(toConnectOptions(this.#options), this.#options.tls, this.#sessions, [HTTP1]);
+    // It may have become a server with HTTP/2 alone.
+    socket.once('error', () => {
+      this.#http1 = undefined;
+    });
+    return socket;
+  }
+
+  /** A connection that has been silent since the query may be half open. */
+  #overdue({ askedAt, connection }: HttpsExchange): void {
+    if (connection !== undefined && connection.lastHeard < askedAt) connection.leave();
   }
 }
 
-/** How often a query is sent again: after the idle connections, which may all be closed by now, a new one. */
-const MAX_REPEATS = 3;
 /** The connection was open, and ended. */
 const LOSSES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
+/** How often a query is sent again: after the connections that may all be closed by now, a new one. */
+const MAX_REPEATS = 3;
 
-class HttpsExchange {
-  readonly #send: () => ClientRequest;
+class HttpsExchange implements RequestEvents {
+  readonly askedAt: number;
+  /** By HTTP/2. */
+  connection: Http2Connection | undefined;
+  readonly #query: QueryMessage;
+  readonly #request: HttpRequest;
   readonly #events: ExchangeEvents;
-  #request: ClientRequest;
+  #send: (exchange: HttpsExchange) => void = () => {};
+  #sent: SentRequest | undefined;
   #repeats = 0;
   #isDone = false;
 
-  constructor(send: () => ClientRequest, events: ExchangeEvents) {
-    this.#send = send;
+  constructor(query: QueryMessage, request: HttpRequest, events: ExchangeEvents, askedAt: number) {
+    this.#query = query;
+    this.#request = request;
     this.#events = events;
-    this.#request = this.#begin();
+    this.askedAt = askedAt;
   }
 
-  #begin(): ClientRequest {
-    const request = this.#send();
-    request.on('response', (response) => this.#read(response));
-    request.on('error', (error) => this.#lose(request, toErrorCode(error)));
-    return request;
+  /** @param send sends it by one of the connections, now and again; it calls `sendBy`, `failed` or `lost` */
+  start(send: (exchange: HttpsExchange) => void): void {
+    this.#send = send;
+    send(this);
   }
 
-  /** @param request it may have been repeated by now */
-  #lose(request: ClientRequest, code: string): void {
-    if (this.#isDone || request !== this.#request) return;
-    // On a new connection it is sent once more.
-    this.#repeats += request.reusedSocket ? 1 : MAX_REPEATS - 1;
-    if (this.#repeats > MAX_REPEATS || !LOSSES.has(code)) this.#fail(code);
-    else this.#request = this.#begin();
+  sendBy(connection: Http1Requests | Http2Connection): void {
+    this.connection = connection instanceof Http2Connection ? connection : undefined;
+    this.#sent = connection.send(this.#request, this);
   }
 
   cancel(): void {
     this.#isDone = true;
-    this.#request.destroy();
+    this.#sent?.cancel();
   }
 
-  #read(response: IncomingMessage): void {
-    if (response.statusCode !== 200) {
-      response.resume();
-      this.#fail(`HTTP status ${response.statusCode}`);
+  answered(octets: Uint8Array): void {
+    if (this.#isDone) return;
+    const { length } = octets;
+    const isReply = isBareError(octets, 0, length) || repeatsQuestion(octets, 0, length, this.#query);
+    const reply = isReply ? tryDecodeMessage(octets) : undefined;
+    if (reply === undefined) {
+      this.failed('malformed');
       return;
     }
-    const request = this.#request;
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    response.on('data', (chunk: Uint8Array) => {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > MAX_MESSAGE_OCTETS) request.destroy(new Error('response larger than a DNS message'));
-    });
-    response.on('error', (error) => this.#lose(request, toErrorCode(error)));
-    response.on('end', () => this.#decode(Buffer.concat(chunks)));
+    this.#isDone = true;
+    this.#events.replied(reply, length);
   }
 
-  #decode(octets: Uint8Array): void {
-    if (this.#isDone) return;
-    try {
-      const message = decodeMessage(octets);
-      this.#isDone = true;
-      this.#events.replied(message, octets.length);
-    } catch (error) {
-      if (!(error instanceof WireError)) throw error;
-      this.#fail('malformed');
-    }
-  }
-
-  #fail(code: string): void {
+  failed(code: string): void {
     if (this.#isDone) return;
     this.#isDone = true;
     this.#events.failed(code);
+  }
+
+  /** On a new connection it is sent once more. */
+  lost(code: string, wasUsed: boolean): void {
+    if (this.#isDone) return;
+    this.#repeats += wasUsed ? 1 : MAX_REPEATS - 1;
+    if (this.#repeats > MAX_REPEATS) this.failed(code);
+    else this.#send(this);
   }
 }

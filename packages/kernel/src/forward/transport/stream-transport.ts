@@ -8,7 +8,7 @@
  * A connection with an overdue query that has been silent since gets no more queries: it may be half open, which TCP
  * would report only after minutes.
  */
-import { connect, isIP, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
 import { PipelineDepth, type TimedReply } from './pipeline-depth.ts';
@@ -21,6 +21,7 @@ import {
 } from './stream-connection.ts';
 import { StreamTrial } from './stream-trial.ts';
 import { continueBy } from './taken-over-exchange.ts';
+import { openTls, type TlsPeer, type TlsSessions, toConnectOptions } from './tls-socket.ts';
 import type {
   DirectServer,
   DroppedPackets,
@@ -37,21 +38,6 @@ export interface StreamTransportOptions extends Partial<StreamTerms> {
   readonly tls: TlsPeer | undefined;
   readonly clock: Clock;
 }
-
-export interface TlsTrust {
-  /** Trusted certificates in PEM form; they replace those of Node. Undefined: those of Node. */
-  readonly authorities: readonly string[] | undefined;
-  /** Our own certificate and key, in PEM form. Default: none. */
-  readonly own?: { readonly certificate: string; readonly key: string } | undefined;
-}
-
-export interface TlsPeer extends TlsTrust {
-  /** The name or address that the certificate must have; undefined: the peer's address. */
-  readonly serverName: string | undefined;
-}
-
-/** Loaded when first used: most servers are queried without TLS, which takes a megabyte. */
-const loadTls = () => process.getBuiltinModule('node:tls');
 
 interface StreamQuery extends ConnectionQuery {
   readonly askedAt: number;
@@ -90,8 +76,7 @@ export class StreamTransport implements Transport {
   #limit = Number.POSITIVE_INFINITY;
   #limitedUntil = 0;
   #direct: DirectServer | undefined;
-  /** The last TLS session, so that a new connection needs one round trip and no certificate. */
-  #session: Buffer | undefined;
+  readonly #sessions: TlsSessions = { last: undefined };
 
   constructor(options: StreamTransportOptions) {
     this.#options = options;
@@ -269,7 +254,8 @@ export class StreamTransport implements Transport {
     events: UpstreamConnectionEvents<Entry>,
   ): UpstreamConnection<Entry> {
     const { tls, clock, idle = IDLE_MILLISECONDS[tls === undefined ? 'tcp' : 'tls'] } = this.#options;
-    const socket = tls === undefined ? connect(this.#place()) : this.#openTls(tls);
+    const place = toConnectOptions(this.#options);
+    const socket = tls === undefined ? connect(place) : openTls(place, tls, this.#sessions);
     const readyEvent = tls === undefined ? 'connect' : 'secureConnect';
     return new UpstreamConnection<Entry>(socket, readyEvent, this.dropped, clock, idle, events);
   }
@@ -280,34 +266,6 @@ export class StreamTransport implements Transport {
     if (connection.load === 0 && this.#connections.length > this.#maxKept) this.#abandon(connection);
   }
 
-  #place() {
-    const { peer, sourceAddress } = this.#options;
-    const source = sourceAddress === undefined ? {} : { localAddress: sourceAddress };
-    return { host: peer.address, port: peer.port, ...source };
-  }
-
-  #openTls({ serverName, authorities, own }: TlsPeer): Socket {
-    const expected = serverName ?? this.#options.peer.address.replace(/%.*/, '');
-    const { checkServerIdentity, connect: connectTls } = loadTls();
-    const socket = connectTls({
-      ...this.#place(),
-      minVersion: 'TLSv1.2',
-      // An address is not a valid server name (RFC 6066 section 3).
-      servername: isIP(expected) === 0 ? expected : '',
-      checkServerIdentity: (_, certificate) => {
-        const error = checkServerIdentity(expected, certificate);
-        return error && otherNameError(certificate.subjectaltname ?? '', expected);
-      },
-      ...(authorities === undefined ? {} : { ca: [...authorities] }),
-      ...(own === undefined ? {} : { cert: own.certificate, key: own.key }),
-      ...(this.#session === undefined ? {} : { session: this.#session }),
-    });
-    socket.on('session', (session) => {
-      this.#session = session;
-    });
-    return socket;
-  }
-
   #closed(
     connection: SharedConnection,
     { code, unanswered, answered, idle, wasReady, isByServer }: ClosedConnection<StreamQuery>,
@@ -315,7 +273,7 @@ export class StreamTransport implements Transport {
     const now = this.#options.clock.monotonic();
     this.#connections = this.#connections.filter((other) => other !== connection);
     this.#leaving.delete(connection);
-    if (!wasReady) this.#session = undefined;
+    if (!wasReady) this.#sessions.last = undefined;
     if (unanswered.length > 0 && wasReady && isByServer) this.#depth.noteClosed(answered, idle, now);
     const isLimited = answered === 0 && this.#noteLimit(now);
     const isAlone = answered === 0 && unanswered.length === 1;
@@ -358,13 +316,4 @@ function leastLoaded(
       best = connection;
   }
   return best;
-}
-
-/** In the words of CoreDNS's logs that people search for. @param names as Node lists them: `DNS:localhost, IP Address:127.0.0.1` */
-function otherNameError(names: string, expected: string): Error {
-  const kind = isIP(expected) === 0 ? 'DNS:' : 'IP Address:';
-  const valid = names.split(', ').flatMap((name) => (name.startsWith(kind) ? name.slice(kind.length) : []));
-  return new Error(
-    `tls: failed to verify certificate: x509: certificate is valid for ${valid.join(', ')}, not ${expected}`,
-  );
 }

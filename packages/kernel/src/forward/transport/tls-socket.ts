@@ -1,0 +1,83 @@
+/**
+ * TLS connections to servers (RFC 8310 section 8.1): the certificate must have the name or address of the server.
+ */
+import { isIP } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { SocketAddress } from '../../socket/addresses.ts';
+
+export interface TlsTrust {
+  /** Trusted certificates in PEM form; they replace those of Node. Undefined: those of Node. */
+  readonly authorities: readonly string[] | undefined;
+  /** Our own certificate and key, in PEM form. Default: none. */
+  readonly own?: { readonly certificate: string; readonly key: string } | undefined;
+}
+
+export interface TlsPeer extends TlsTrust {
+  /** The name or address that the certificate must have; undefined: the peer's address. */
+  readonly serverName: string | undefined;
+}
+
+/** The sessions of a server. */
+export interface TlsSessions {
+  /** The last one, so that a new connection needs one round trip and no certificate. */
+  last: Buffer | undefined;
+}
+
+export interface ConnectOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly localAddress?: string;
+}
+
+/** Where to connect, as Node takes it. @param sourceAddress undefined: the system's choice */
+export function toConnectOptions({
+  peer,
+  sourceAddress,
+}: {
+  readonly peer: SocketAddress;
+  readonly sourceAddress: string | undefined;
+}): ConnectOptions {
+  const source = sourceAddress === undefined ? {} : { localAddress: sourceAddress };
+  return { host: peer.address, port: peer.port, ...source };
+}
+
+/** Loaded when first used: most servers are queried without TLS, which takes a megabyte. */
+const loadTls = () => process.getBuiltinModule('node:tls');
+
+/** Begins to connect. @param protocols to offer (RFC 7301). Default: none */
+export function openTls(
+  place: ConnectOptions,
+  { serverName, authorities, own }: TlsPeer,
+  sessions: TlsSessions,
+  protocols: readonly string[] = [],
+): TLSSocket {
+  const expected = serverName ?? place.host.replace(/%.*/, '');
+  const { checkServerIdentity, connect } = loadTls();
+  const socket = connect({
+    ...place,
+    minVersion: 'TLSv1.2',
+    // An address is not a valid server name (RFC 6066 section 3).
+    servername: isIP(expected) === 0 ? expected : '',
+    checkServerIdentity: (_, certificate) => {
+      const error = checkServerIdentity(expected, certificate);
+      return error && otherNameError(certificate.subjectaltname ?? '', expected);
+    },
+    ...(protocols.length === 0 ? {} : { ALPNProtocols: [...protocols] }),
+    ...(authorities === undefined ? {} : { ca: [...authorities] }),
+    ...(own === undefined ? {} : { cert: own.certificate, key: own.key }),
+    ...(sessions.last === undefined ? {} : { session: sessions.last }),
+  });
+  socket.on('session', (session) => {
+    sessions.last = session;
+  });
+  return socket;
+}
+
+/** In the words of CoreDNS's logs that people search for. @param names as Node lists them: `DNS:localhost, IP Address:127.0.0.1` */
+function otherNameError(names: string, expected: string): Error {
+  const kind = isIP(expected) === 0 ? 'DNS:' : 'IP Address:';
+  const valid = names.split(', ').flatMap((name) => (name.startsWith(kind) ? name.slice(kind.length) : []));
+  return new Error(
+    `tls: failed to verify certificate: x509: certificate is valid for ${valid.join(', ')}, not ${expected}`,
+  );
+}
