@@ -171,10 +171,10 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'The primary server does not answer. The zone stays until it expires.',
   'plugin/file: Failed to open zone "…" in "…": …':
     'The zone file cannot be read. Check its path and rights.',
-  'plugin/auto: Zone "…": …. Begin the file with $TTL.':
-    'The zone file gives no TTL to a record. It is served with TTL 0; begin the file with `$TTL`.',
-  'plugin/file: Zone "…": …. Begin the file with $TTL.':
-    'The zone file gives no TTL to a record. It is served with TTL 0; begin the file with `$TTL`.',
+  'plugin/auto: Zone "…": …. …':
+    'The zone is served, and a record is not what you mean: it has no TTL, or clients ignore it. Do what the line says.',
+  'plugin/file: Zone "…": …. …':
+    'The zone is served, and a record is not what you mean: it has no TTL, or clients ignore it. Do what the line says.',
   'plugin/file: Parsing zone "…": …': 'The zone file has an error. The former zone stays; correct the line.',
   'plugin/forward: … answers over TCP again': 'The server answers over TCP again. Nothing to do.',
   'plugin/forward: … does not answer over TCP: asking it over UDP':

@@ -8,14 +8,14 @@ import { quote } from './character-string.ts';
 import type { Codec, DataOf } from './record-codec.ts';
 
 type ServiceBinding = DataOf<'SVCB'>;
-type Parameter = ServiceBinding['parameters'][number];
+export type ServiceParameter = ServiceBinding['parameters'][number];
 
 function serviceBindingCodec(kind: ServiceBinding['kind']): Codec<ServiceBinding> {
   return {
     read(from) {
       const priority = from.uint16();
       const target = from.name();
-      const parameters: Parameter[] = [];
+      const parameters: ServiceParameter[] = [];
       while (from.remaining > 0) parameters.push({ key: from.uint16(), value: from.bytes(from.uint16()) });
       return { kind, priority, target, parameters };
     },
@@ -49,8 +49,8 @@ export const SERVICE_PARAMETER_KEYS: readonly string[] = [
   'tls-supported-groups',
 ];
 
-function presentParameter({ key, value }: Parameter): string {
-  const name = keyName(key);
+function presentParameter({ key, value }: ServiceParameter): string {
+  const name = nameServiceParameter(key);
   const text = valueText(name, value);
   if (text !== undefined) return `${name}=${text}`;
   // A value that its key does not have is octets: a list of groups has at least one, and `ohttp` has no value.
@@ -61,8 +61,18 @@ function presentParameter({ key, value }: Parameter): string {
 
 const VALUES_BY_NUMBER: ReadonlySet<string> = new Set(['ohttp', 'tls-supported-groups']);
 
-function keyName(key: number): string {
+export function nameServiceParameter(key: number): string {
   return SERVICE_PARAMETER_KEYS[key] ?? `key${key}`;
+}
+
+/** Keys whose values `valueText` presents whenever they fit. */
+const PRESENTABLE_KEYS: ReadonlySet<string> = new Set(['mandatory', 'alpn', 'port', 'ipv4hint', 'ipv6hint']);
+
+/** Whether a value has the form of its key (RFC 9460 section 7); values of keys that we do not know have. */
+export function fitsServiceParameter({ key, value }: ServiceParameter): boolean {
+  const name = nameServiceParameter(key);
+  if (name === 'no-default-alpn') return value.length === 0;
+  return !PRESENTABLE_KEYS.has(name) || valueText(name, value) !== undefined;
 }
 
 /** The value in its key's format; undefined if it does not fit, so that it is printed as an unknown one. */
@@ -70,7 +80,7 @@ function valueText(name: string, value: Uint8Array): string | undefined {
   switch (name) {
     case 'mandatory':
       return splitEvery(2, value)
-        ?.map((key) => keyName(readUint16(key)))
+        ?.map((key) => nameServiceParameter(readUint16(key)))
         .join(',');
     case 'alpn':
       return presentProtocols(value);

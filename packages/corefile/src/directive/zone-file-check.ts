@@ -5,9 +5,9 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import { describeAsCoreDns } from '@portolan/sources/zone-files/coredns-words.ts';
 import {
-  describeUntimed,
   readZoneFile,
   type ZoneFileProblem,
+  type ZoneFileWarning,
 } from '@portolan/sources/zone-files/zone-file.ts';
 import type { Position } from '../syntax/token.ts';
 import type { DirectiveContext } from './directive.ts';
@@ -16,8 +16,8 @@ import { DirectiveError } from './directive-cursor.ts';
 interface ZoneFileCheck {
   readonly faults: readonly DirectiveError[];
   readonly openFault: string | undefined;
-  /** The zone is served, with something that its owner should know. */
-  readonly warning?: string | undefined;
+  /** What its owner should know of a zone that is served. */
+  readonly warnings: readonly ZoneFileWarning[];
 }
 
 /**
@@ -32,10 +32,10 @@ export function checkZoneFile(
 ): ZoneFileCheck {
   let text: string;
   try {
-    if (files.findKind(path) === undefined) return { faults: [], openFault: missingFile(path) };
+    if (files.findKind(path) === undefined) return { faults: [], warnings: [], openFault: missingFile(path) };
     text = files.read(path);
   } catch (error) {
-    return { faults: [], openFault: `open ${path}: ${describeSystemError(error)}` };
+    return { faults: [], warnings: [], openFault: `open ${path}: ${describeSystemError(error)}` };
   }
   const reading = readZoneFile(text, { file: path, origin, readInclude: (include) => files.read(include) });
   const faults = reading.problems.map((problem) => describeFault(problem, path, origin, position));
@@ -48,8 +48,7 @@ export function checkZoneFile(
         `Add one to the file, as in: @ IN SOA ns hostmaster 1 7200 1800 86400 60.`,
       ),
     );
-  const { untimed } = reading;
-  return { faults, openFault: undefined, warning: untimed && describeUntimed(untimed) };
+  return { faults, openFault: undefined, warnings: reading.warnings };
 }
 
 function missingFile(path: string): string {

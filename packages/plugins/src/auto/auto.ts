@@ -136,9 +136,8 @@ export class Auto implements TransferSource {
       return `Parse zone \`${origin}': ${reading.reason}`;
     }
     if (reading.kind === 'unchanged') return undefined;
-    const { names, modified, warning } = reading;
-    if (warning !== undefined)
-      log.warn(`plugin/auto: Zone "${origin}": ${warning}. Begin the file with $TTL.`);
+    const { names, modified, warnings } = reading;
+    for (const { text, remedy } of warnings) log.warn(`plugin/auto: Zone "${origin}": ${text}. ${remedy}`);
     this.#zones.set(origin, { names, path, modified });
     if (before === undefined) log.info(`plugin/auto: Inserting zone \`${origin}' from: ${path}`);
     else

@@ -109,8 +109,8 @@ export class File implements TransferSource {
       log.error(`plugin/file: Failed to open zone "${origin}" in "${path}": ${reading.reason}`);
     else if (reading.kind === 'faulty') log.error(`plugin/file: Parsing zone "${origin}": ${reading.reason}`);
     else if (reading.kind === 'read') {
-      if (reading.warning !== undefined)
-        log.warn(`plugin/file: Zone "${origin}": ${reading.warning}. Begin the file with $TTL.`);
+      for (const { text, remedy } of reading.warnings)
+        log.warn(`plugin/file: Zone "${origin}": ${text}. ${remedy}`);
       log.info(
         `plugin/file: Successfully reloaded zone "${origin}" in "${path}" with ${reading.names.serial} SOA serial`,
       );

@@ -47,7 +47,7 @@ export const file = definePlugin({
         const check = checkZoneFile(path, origin, position, context);
         openFault = check.openFault ?? openFault;
         for (const fault of check.faults) cursor.refuse(fault);
-        if (check.warning !== undefined) cursor.warn('Begin the file with $TTL.', check.warning);
+        for (const { text, remedy } of check.warnings) cursor.warn(remedy, text);
       }
       readProperties(cursor, draft);
       const { reload, reloadByMtime } = draft;

@@ -5,9 +5,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
 import {
-  describeUntimed,
   readZoneFile,
   type ZoneFileProblem,
+  type ZoneFileWarning,
 } from '@portolan/sources/zone-files/zone-file.ts';
 import type { FileZone } from './options.ts';
 import { ZoneNames } from './zone-names.ts';
@@ -26,7 +26,7 @@ export type ZoneReading =
       readonly names: ZoneNames;
       readonly modified: number;
       /** What the owner of the file should know. */
-      readonly warning: string | undefined;
+      readonly warnings: readonly ZoneFileWarning[];
     }
   | { readonly kind: 'unchanged' }
   /** The file cannot be read. */
@@ -54,7 +54,7 @@ export function readZone(
   }
   const readInclude = (include: string) => readFileSync(include, 'utf8');
   const generatedTtl = restored.has('generated-ttl') ? GENERATED_TTL_OF_COREDNS : undefined;
-  const { records, problems, untimed } = readZoneFile(text, {
+  const { records, problems, warnings } = readZoneFile(text, {
     file: path,
     origin,
     readInclude,
@@ -70,7 +70,7 @@ export function readZone(
       reason: `file ${JSON.stringify(path)} has no SOA record for origin ${origin}`,
     };
   if (!reloadByMtime && serial === known.serial) return { kind: 'unchanged' };
-  return { kind: 'read', names, modified, warning: untimed && describeUntimed(untimed) };
+  return { kind: 'read', names, modified, warnings };
 }
 
 function describeProblem({ file, line, column, fault, word }: ZoneFileProblem, path: string, origin: string) {

@@ -36,7 +36,7 @@ export function listNumbers({ start, stop, step }: GenerateRange): readonly numb
 /** The word with the number instead of its dollar signs. @throws ZoneFileFault for an invalid form */
 export function fillInNumber(word: ZoneWord, number: number): ZoneWord {
   if (!word.text.includes('$')) return word;
-  const text = word.text.replace(/\$\$|\\\$|\$(?:\{([^}]*)\})?/g, (match, form: string | undefined) =>
+  const text = word.text.replace(/\$\$|\\\$|\$(?:\{([^}]*\}?))?/g, (match, form: string | undefined) =>
     match === '$$' || match === '\\$' ? '$' : formatNumber(number, form, word),
   );
   return { ...word, text };
@@ -44,11 +44,12 @@ export function fillInNumber(word: ZoneWord, number: number): ZoneWord {
 
 const MAX_WIDTH = 255;
 
+/** @param form what follows `${`, with its brace */
 function formatNumber(number: number, form: string | undefined, word: ZoneWord): string {
   const [, offset = '0', width = '0', base = 'd'] =
-    /^([+-]?\d{1,10})(?:,(\d{1,3})(?:,([doxXnN]))?)?$/.exec(form ?? '0') ?? [];
+    /^([+-]?\d{1,10})(?:,(\d{1,3})(?:,([doxXnN]))?)?\}$/.exec(form ?? '0}') ?? [];
   const value = number + Number(offset);
-  const isForm = form === undefined || /^[+-]?\d{1,10}(?:,\d{1,3}(?:,[doxXnN])?)?$/.test(form);
+  const isForm = form === undefined || /^[+-]?\d{1,10}(?:,\d{1,3}(?:,[doxXnN])?)?\}$/.test(form);
   if (!isForm || value < 0 || value > MAX_NUMBER || Number(width) > MAX_WIDTH)
     throw new ZoneFileFault(`not a form of a number such as \${0,3,d}`, word);
   if (base === 'n' || base === 'N') return nibbles(value, Number(width), base === 'N');

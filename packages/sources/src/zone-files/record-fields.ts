@@ -13,15 +13,26 @@ import { encodeTypeBitmap } from '@portolan/dns/type-bitmap.ts';
 import type { AbsoluteName, RecordData } from '@portolan/dns/types.ts';
 import { WireError } from '@portolan/dns/wire-error.ts';
 import { ZoneFileFault, type ZoneWord } from './entries.ts';
+import { encodeHostIdentity, encodeIpsecKey, encodeRelay } from './gateways.ts';
 import { encodeLocation } from './location.ts';
 import { encodeParameters } from './service-parameters.ts';
-import { readName, readNumber, readOctets, readSeconds } from './word-values.ts';
+import {
+  encodeAddress,
+  encodeBase64,
+  encodeHex,
+  missingField,
+  readName,
+  readNumber,
+  readOctets,
+  readSeconds,
+} from './word-values.ts';
 
 /** Fields by type, in order. Fields that take all remaining words are last. */
 const FIELDS: ReadonlyMap<string, string> = new Map<string, string>([
   ['A', 'ipv4'],
   ['AAAA', 'ipv6'],
   ['AFSDB', 'uint16 name'],
+  ['AMTRELAY', 'relay'],
   ['APL', 'prefixes'],
   ['AVC', 'texts'],
   ['CAA', 'uint8 string text'],
@@ -31,13 +42,20 @@ const FIELDS: ReadonlyMap<string, string> = new Map<string, string>([
   ['CNAME', 'name'],
   ['CSYNC', 'uint32 uint16 types'],
   ['DHCID', 'base64'],
+  ['DLV', 'uint16 algorithm uint8 hex'],
   ['DNAME', 'name'],
   ['DNSKEY', 'uint16 uint8 algorithm base64'],
   ['DS', 'uint16 algorithm uint8 hex'],
+  ['DSYNC', 'type scheme uint16 name'],
+  ['EID', 'hex'],
   ['EUI48', 'eui48'],
   ['EUI64', 'eui64'],
+  ['GID', 'uint32'],
+  ['GPOS', 'string string string'],
   ['HINFO', 'string string'],
+  ['HIP', 'host-identity'],
   ['HTTPS', 'uint16 name parameters'],
+  ['IPSECKEY', 'ipsec-key'],
   ['ISDN', 'strings'],
   ['KEY', 'uint16 uint8 algorithm base64'],
   ['KX', 'uint16 name'],
@@ -54,8 +72,10 @@ const FIELDS: ReadonlyMap<string, string> = new Map<string, string>([
   ['MX', 'uint16 name'],
   ['NAPTR', 'uint16 uint16 string string string name'],
   ['NID', 'uint16 locator'],
+  ['NIMLOC', 'hex'],
   ['NINFO', 'texts'],
   ['NS', 'name'],
+  ['NSAP-PTR', 'name'],
   ['NSEC', 'name types'],
   ['NSEC3', 'uint8 uint8 uint16 salt hash types'],
   ['NSEC3PARAM', 'uint8 uint8 uint16 salt'],
@@ -73,9 +93,12 @@ const FIELDS: ReadonlyMap<string, string> = new Map<string, string>([
   ['SRV', 'uint16 uint16 uint16 name'],
   ['SSHFP', 'uint8 uint8 hex'],
   ['SVCB', 'uint16 name parameters'],
+  ['TA', 'uint16 algorithm uint8 hex'],
   ['TALINK', 'name name'],
   ['TLSA', 'uint8 uint8 uint8 hex'],
   ['TXT', 'texts'],
+  ['UID', 'uint32'],
+  ['UINFO', 'string'],
   ['URI', 'uint16 uint16 text'],
   ['WALLET', 'texts'],
   ['X25', 'string'],
@@ -133,7 +156,7 @@ function encodeFields(
     const encodeRest = REST_FIELDS.get(field);
     const taken = encodeRest === undefined ? rest.slice(0, 1) : rest;
     try {
-      parts.push(encodeRest?.(taken, before) ?? encodeOne(field, taken, before, origin));
+      parts.push(encodeRest?.(taken, before, origin) ?? encodeOne(field, taken, before, origin));
     } catch (error) {
       if (!(error instanceof ZoneFileFault)) throw error;
       throw error.inField({ type: typeName(number), index });
@@ -152,19 +175,15 @@ function encodeOne(
   before: ZoneWord,
   origin: AbsoluteName,
 ): Uint8Array {
-  if (word === undefined) throw missing(field, before);
+  if (word === undefined) throw missingField(field, before);
   return ONE_WORD_FIELDS.get(field)?.(word, origin) ?? new Uint8Array();
-}
-
-function missing(field: string, { line, column }: ZoneWord): ZoneFileFault {
-  return new ZoneFileFault(`the data ends too early: ${field} is missing`, { line, column });
 }
 
 const MAX_STRING = 255;
 const NOWHERE: ZoneWord = { text: '', isQuoted: false, line: 1, column: 0 };
 
 type OneWordField = (word: ZoneWord, origin: AbsoluteName) => Uint8Array;
-type RestField = (words: readonly ZoneWord[], before: ZoneWord) => Uint8Array;
+type RestField = (words: readonly ZoneWord[], before: ZoneWord, origin: AbsoluteName) => Uint8Array;
 
 const ONE_WORD_FIELDS: ReadonlyMap<string, OneWordField> = new Map<string, OneWordField>([
   ['ipv4', (word) => encodeAddress(word, 4)],
@@ -179,6 +198,7 @@ const ONE_WORD_FIELDS: ReadonlyMap<string, OneWordField> = new Map<string, OneWo
   ['text', readOctets],
   ['type', (word) => encodeNumber(readType(word), 2)],
   ['algorithm', (word) => encodeNumber(readNamed(word, ALGORITHMS, 0xff), 1)],
+  ['scheme', (word) => encodeNumber(readNamed(word, SCHEMES, 0xff), 1)],
   ['certificate', (word) => encodeNumber(readNamed(word, CERTIFICATES, 0xffff), 2)],
   ['salt', encodeSalt],
   ['hash', encodeHash],
@@ -196,16 +216,19 @@ const REST_FIELDS: ReadonlyMap<string, RestField> = new Map<string, RestField>([
   ['types', (words) => encodeTypeBitmap(words.map(readType))],
   ['parameters', encodeParameters],
   ['location', encodeLocation],
+  ['ipsec-key', encodeIpsecKey],
+  ['relay', encodeRelay],
+  ['host-identity', encodeHostIdentity],
 ]);
 
 function encodeStrings(words: readonly ZoneWord[], before: ZoneWord): Uint8Array {
-  if (words.length === 0) throw missing('string', before);
+  if (words.length === 0) throw missingField('string', before);
   return Buffer.concat(words.map(encodeString));
 }
 
 /** A text of more than 255 octets becomes several strings, as in CoreDNS. */
 function encodeTexts(words: readonly ZoneWord[], before: ZoneWord): Uint8Array {
-  if (words.length === 0) throw missing('string', before);
+  if (words.length === 0) throw missingField('string', before);
   return Buffer.concat(words.flatMap((word) => splitText(readOctets(word))));
 }
 
@@ -223,29 +246,10 @@ function encodeNumber(value: number, octets: 1 | 2 | 4): Uint8Array {
   return bytes;
 }
 
-function encodeAddress(word: ZoneWord, octets: 4 | 16): Uint8Array {
-  const address = parseAddress(word.text);
-  if (address?.length === octets) return address;
-  throw new ZoneFileFault(`not an IPv${octets === 4 ? 4 : 6} address`, word);
-}
-
 function encodeString(word: ZoneWord): Uint8Array {
   const octets = readOctets(word);
   if (octets.length > MAX_STRING) throw new ZoneFileFault('a string of more than 255 octets', word);
   return Buffer.concat([Uint8Array.of(octets.length), octets]);
-}
-
-function encodeHex(words: readonly ZoneWord[], before: ZoneWord): Uint8Array {
-  const digits = words.map(({ text }) => text).join('');
-  if (/^(?:[0-9a-fA-F]{2})*$/.test(digits)) return Buffer.from(digits, 'hex');
-  throw new ZoneFileFault('not pairs of hexadecimal digits', words[0] ?? before);
-}
-
-function encodeBase64(words: readonly ZoneWord[], before: ZoneWord): Uint8Array {
-  const text = words.map((word) => word.text).join('');
-  if (text !== '' && /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text))
-    return Buffer.from(text, 'base64');
-  throw new ZoneFileFault('not base64', words[0] ?? before);
 }
 
 function readType(word: ZoneWord): number {
@@ -283,6 +287,9 @@ const CERTIFICATES: ReadonlyMap<string, number> = new Map<string, number>([
   ['URI', 253],
   ['OID', 254],
 ]);
+
+/** RFC 9859 section 2.2. */
+const SCHEMES: ReadonlyMap<string, number> = new Map([['NOTIFY', 1]]);
 
 function readNamed(word: ZoneWord, names: ReadonlyMap<string, number>, max: number): number {
   return names.get(word.text.toUpperCase()) ?? readNumber(word, max);

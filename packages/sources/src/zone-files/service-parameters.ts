@@ -2,7 +2,12 @@
  * The parameters of SVCB and HTTPS records (RFC 9460 section 2.1).
  */
 import { parseAddress } from '@portolan/dns/address.ts';
-import { SERVICE_PARAMETER_KEYS } from '@portolan/dns/service-binding-records.ts';
+import {
+  fitsServiceParameter,
+  nameServiceParameter,
+  SERVICE_PARAMETER_KEYS,
+  type ServiceParameter,
+} from '@portolan/dns/service-binding-records.ts';
 import { ZoneFileFault, type ZoneWord } from './entries.ts';
 import { readOctets } from './word-values.ts';
 
@@ -21,7 +26,7 @@ export function encodeParameters(words: readonly ZoneWord[]): Uint8Array {
     const isQuoted = word.text.endsWith('=') && following?.isQuoted === true;
     const text = isQuoted ? following : { ...word, text: value };
     if (isQuoted) at += 1;
-    parameters.set(key, isByNumber(name, key) ? readOctets(text) : encodeValue(key, text));
+    parameters.set(key, isByNumber(name) ? readOctets(text) : encodeValue(key, text));
   }
   const sorted = [...parameters].sort(([a], [b]) => a - b);
   return Buffer.concat(
@@ -38,13 +43,11 @@ function parseParameterKey(name: string): number | undefined {
 
 /** RFC 9460 section 14.3.2. */
 const INVALID_KEY = 0xffff;
-/** The first key that RFC 9460 does not define: by its number, its value is octets. */
-const FIRST_OPAQUE_KEY = 8;
-
-const isByNumber = (name: string, key: number): boolean => key >= FIRST_OPAQUE_KEY && /^key/i.test(name);
+/** The value of a key by its number is octets, as BIND reads it (RFC 9460 section 2.1). */
+const isByNumber = (name: string): boolean => /^key/i.test(name);
 
 function encodeEchConfig(word: ZoneWord): Uint8Array {
-  if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(word.text) && word.text !== '')
+  if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(word.text))
     return Buffer.from(word.text, 'base64');
   throw new ZoneFileFault('not base64', word);
 }
@@ -123,4 +126,35 @@ function encodeProtocols(word: ZoneWord): Uint8Array {
   for (const { length } of protocols)
     if (length === 0 || length > 255) throw new ZoneFileFault('not a list of protocols', word);
   return Buffer.concat(protocols.map((protocol) => Uint8Array.of(protocol.length, ...protocol)));
+}
+
+/**
+ * Why clients ignore a record with these parameters, and with it all others of its name (RFC 9460 sections 2.2, 7.1.1 and 8).
+ * CoreDNS serves such records; BIND and NSD refuse them.
+ *
+ * @returns undefined: they do not
+ */
+export function findInconsistency(parameters: readonly ServiceParameter[]): string | undefined {
+  const has = (key: number) => parameters.some((parameter) => parameter.key === key);
+  const unfit = parameters.find((parameter) => !fitsServiceParameter(parameter));
+  if (unfit !== undefined) return `no value of ${nameServiceParameter(unfit.key)}`;
+  if (has(KEY.noDefaultAlpn) && !has(KEY.alpn)) return 'no-default-alpn without alpn';
+  const mandatory = parameters.find(({ key }) => key === KEY.mandatory);
+  const named = mandatory === undefined ? [] : readKeys(mandatory.value);
+  for (const [index, key] of named.entries()) {
+    const name = nameServiceParameter(key);
+    if (key === KEY.mandatory) return 'mandatory is in its own list';
+    if (named.indexOf(key) !== index) return `${name} is mandatory twice`;
+    if (!has(key)) return `${name} is mandatory, and not there`;
+  }
+  return undefined;
+}
+
+const KEY = { mandatory: 0, alpn: 1, noDefaultAlpn: 2 } as const;
+
+function readKeys(value: Uint8Array): readonly number[] {
+  return Array.from(
+    { length: value.length >> 1 },
+    (_, index) => ((value[2 * index] ?? 0) << 8) | (value[2 * index + 1] ?? 0),
+  );
 }

@@ -1,6 +1,7 @@
 /**
  * Reads words of a master file as names, numbers, TTLs and octets.
  */
+import { parseAddress } from '@portolan/dns/address.ts';
 import { NameError, parseName, ROOT } from '@portolan/dns/name.ts';
 import type { AbsoluteName } from '@portolan/dns/types.ts';
 import { ZoneFileFault, type ZoneWord } from './entries.ts';
@@ -20,11 +21,19 @@ export function readName(word: ZoneWord, origin: AbsoluteName): AbsoluteName {
   }
 }
 
-/** Characters outside ASCII are the octets of UTF-8, as in CoreDNS and NSD. */
+/** Control characters are their octets, and characters outside ASCII the octets of UTF-8, as in CoreDNS and NSD. */
 function escapeCharacters(text: string): string {
-  return text.replace(/\\?[\u0080-\u{10ffff}]/gu, (character) =>
-    Array.from(Buffer.from(character.replace('\\', ''), 'utf8'), (octet) => `\\${octet}`).join(''),
+  return text.replace(/\\?[\p{Cc}\u0080-\u{10ffff}]/gu, (character) =>
+    Array.from(
+      Buffer.from(character.replace('\\', ''), 'utf8'),
+      (octet) => `\\${String(octet).padStart(3, '0')}`,
+    ).join(''),
   );
+}
+
+/** The fault of a record whose data lacks a field. @param before the word before it */
+export function missingField(field: string, { line, column }: ZoneWord): ZoneFileFault {
+  return new ZoneFileFault(`the data ends too early: ${field} is missing`, { line, column });
 }
 
 /** A whole number. @throws ZoneFileFault */
@@ -73,4 +82,26 @@ export function readOctets(word: ZoneWord): Uint8Array {
     else throw new ZoneFileFault('an incomplete escape', word);
   }
   return Buffer.concat(parts);
+}
+
+/** @param before the word before them, as the place of a fault if there are none @throws ZoneFileFault */
+export function encodeHex(words: readonly ZoneWord[], before: ZoneWord): Uint8Array {
+  const digits = words.map(({ text }) => text).join('');
+  if (/^(?:[0-9a-fA-F]{2})*$/.test(digits)) return Buffer.from(digits, 'hex');
+  throw new ZoneFileFault('not pairs of hexadecimal digits', words[0] ?? before);
+}
+
+/** @param before the word before them, as the place of a fault if there are none @throws ZoneFileFault */
+export function encodeBase64(words: readonly ZoneWord[], before: ZoneWord): Uint8Array {
+  const text = words.map((word) => word.text).join('');
+  if (text !== '' && /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text))
+    return Buffer.from(text, 'base64');
+  throw new ZoneFileFault('not base64', words[0] ?? before);
+}
+
+/** @throws ZoneFileFault */
+export function encodeAddress(word: ZoneWord, octets: 4 | 16): Uint8Array {
+  const address = parseAddress(word.text);
+  if (address?.length === octets) return address;
+  throw new ZoneFileFault(`not an IPv${octets === 4 ? 4 : 6} address`, word);
 }

@@ -9,7 +9,7 @@ import { describeZoneFileProblem, parseRecord, readZoneFile } from './zone-file.
 const ORIGIN = parseName('example.');
 
 function read(text: string, files: Readonly<Record<string, string>> = {}) {
-  const { records, problems, included, untimed } = readZoneFile(text, {
+  const { records, problems, included, warnings } = readZoneFile(text, {
     file: '/zones/db',
     origin: ORIGIN,
     readInclude(path) {
@@ -22,9 +22,12 @@ function read(text: string, files: Readonly<Record<string, string>> = {}) {
     records: records.map(presentRecord),
     problems: problems.map(describeZoneFileProblem),
     included,
-    untimed,
+    warnings: warnings.map(({ text }) => text),
   };
 }
+
+const noTtl = (place: string) =>
+  `${place}: the record and $TTL give no TTL, so it is 0: nobody may cache the record`;
 
 describe('readZoneFile', () => {
   it('reads owners, TTLs, classes, comments, parentheses and strings', () => {
@@ -72,13 +75,13 @@ describe('readZoneFile', () => {
       ],
       problems: [],
       included: [],
-      untimed: { file: '/zones/db', line: 2 },
+      warnings: [noTtl('/zones/db:2')],
     });
     const files = { '/zones/sub': '\nx A 192.0.2.1\n' };
     expect(read('$INCLUDE sub\ny A 192.0.2.1\n', files)).toMatchObject({
-      untimed: { file: '/zones/sub', line: 2 },
+      warnings: [noTtl('/zones/sub:2')],
     });
-    expect(read('$TTL 0\na A 192.0.2.1\n').untimed).toBeUndefined();
+    expect(read('$TTL 0\na A 192.0.2.1\n').warnings).toEqual([]);
   });
 
   it('reads what CoreDNS reads though no RFC says so', () => {
@@ -105,6 +108,46 @@ describe('readZoneFile', () => {
     ]);
     // Lines are counted inside strings too.
     expect(problems).toEqual(['/zones/db:9: a parameter that was there before: "key8="']);
+  });
+
+  it('names service bindings that contradict themselves, which clients ignore', () => {
+    const bindings = [
+      '1 . mandatory=key123',
+      '1 . mandatory=mandatory',
+      '1 . mandatory=alpn,alpn alpn=h2',
+      '1 . no-default-alpn',
+      '1 . mandatory=alpn,no-default-alpn no-default-alpn alpn=h2',
+      '1 . key1=h2',
+      '0 .',
+    ];
+    const { records, problems, warnings } = read(
+      `${bindings.map((each) => `a 60 HTTPS ${each}\n`).join('')}b 60 SVCB 1 . no-default-alpn\n`,
+    );
+    expect([records.length, problems]).toEqual([bindings.length + 1, []]);
+    expect(warnings).toEqual([
+      '/zones/db:1: clients ignore the HTTPS records of this name: key123 is mandatory, and not there',
+      '/zones/db:2: clients ignore the HTTPS records of this name: mandatory is in its own list',
+      '/zones/db:3: clients ignore the HTTPS records of this name: alpn is mandatory twice',
+      '/zones/db:4: clients ignore the HTTPS records of this name: no-default-alpn without alpn',
+      '/zones/db:6: clients ignore the HTTPS records of this name: no value of alpn',
+      '/zones/db:8: clients ignore the SVCB records of this name: no-default-alpn without alpn',
+    ]);
+  });
+
+  it('reads the value of a parameter by its number as octets', () => {
+    const { records, problems } = read(
+      'a 60 HTTPS 1 . key0=\\000\\001 key1="\\002h2" key3=\\001\\187 key4=\\192\\000\\002\\001 key5\n',
+    );
+    expect(problems).toEqual([]);
+    expect(records).toEqual([
+      'a.example. 60 IN HTTPS 1 . mandatory=alpn alpn="h2" port=443 ipv4hint=192.0.2.1 ech',
+    ]);
+  });
+
+  it('reads control characters in names as octets', () => {
+    expect(read('a\u0000b\u000c 60 A 192.0.2.1\n').records).toEqual([
+      'a\\000b\\012.example. 60 IN A 192.0.2.1',
+    ]);
   });
 
   it('restores the TTL after an included file, as CoreDNS and Knot do', () => {
@@ -203,6 +246,14 @@ describe('readZoneFile', () => {
     ['$INCLUDE none', 'a file that cannot be read (no such file): "none"'],
     ['$GENERATE 5-1 a A 192.0.2.$', 'not a range such as 1-10 or 0-255/2: "5-1"'],
     ['$GENERATE 0-65536 a$ A 192.0.2.1', 'a range of more than 65536 numbers: "0-65536"'],
+    ['a IN IPSECKEY 10 1 2', 'the data ends too early: gateway is missing'],
+    ['a IN IPSECKEY 10 4 2 .', 'a gateway of an unknown kind: "."'],
+    ['a IN IPSECKEY 10 0 2 b AQID', 'not the dot that stands for none: "b"'],
+    ['a IN IPSECKEY 10 1 2 ::1 AQID', 'not an IPv4 address: "::1"'],
+    ['a IN AMTRELAY 10 2 0 .', 'not a whole number from 0 to 1: "2"'],
+    ['a IN AMTRELAY 10 0 0 . x', 'more words than AMTRELAY has: "x"'],
+    ['a IN HIP 2 abcd', 'the data ends too early: base64 is missing'],
+    [`$GENERATE 1-2 a\${0 A 192.0.2.1`, `not a form of a number such as \${0,3,d}: "a\${0"`],
     [`$GENERATE 1-2 a\${x} A 192.0.2.1`, `not a form of a number such as \${0,3,d}: "a\${x}"`],
   ];
   for (const [line, fault] of faults)
@@ -237,6 +288,19 @@ describe('readZoneFile', () => {
     ['APL 1:192.168.32.0/21 !1:192.168.38.0/28 2:FF00::/8', '19 00011503C0A82000011C83C0A82600020801FF'],
     ['AVC "x"', '2 0178'],
     ['RKEY 0 3 8 AQID', '7 00000308010203'],
+    // RFC 4025 section 3.2, RFC 8777 section 4.3.1, RFC 8005 section 6, RFC 9859 section 2.2, RFC 1712.
+    ['IPSECKEY ( 10 1 2 192.0.2.38 AQID )', '10 0A0102C0000226010203'],
+    ['IPSECKEY 10 0 2 . AQID', '6 0A0002010203'],
+    ['IPSECKEY 10 2 0 2001:db8::1', '19 0A020020010DB8000000000000000000000001'],
+    ['IPSECKEY 10 3 2 b. AQID', '9 0A0302016200010203'],
+    ['AMTRELAY 10 0 1 203.0.113.15', '6 0A01CB00710F'],
+    ['AMTRELAY 128 1 3 b.', '5 8083016200'],
+    ['HIP 2 2001 AQID r.example.', '20 0202000320010102030172076578616D706C6500'],
+    ['DSYNC CDS NOTIFY 5359 b.', '8 003B0114EF016200'],
+    ['GPOS -32.6882 116.8652 10.0', '23 082D33322E36383832083131362E383635320431302E30'],
+    ['NSAP-PTR b.', '3 016200'],
+    ['DLV 1 8 2 ab', '5 00010802AB'],
+    ['UID 7', '4 00000007'],
     ['TALINK b.example. .', '12 0162076578616D706C650000'],
   ];
   for (const [text, generic] of others)

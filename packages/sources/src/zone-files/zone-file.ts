@@ -7,12 +7,14 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { parseClass, parseType } from '@portolan/dns/mnemonics.ts';
 import { ROOT } from '@portolan/dns/name.ts';
+import type { DataOf } from '@portolan/dns/record-codec.ts';
 import { type AbsoluteName, CLASS, type ResourceRecord } from '@portolan/dns/types.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { readItem } from '@portolan/kernel/base/item-guard.ts';
 import { type DataField, readEntries, type ZoneEntry, ZoneFileFault, type ZoneWord } from './entries.ts';
 import { fillInNumber, listNumbers, readRange } from './generate.ts';
 import { readRecordData } from './record-fields.ts';
+import { findInconsistency } from './service-parameters.ts';
 import { MAX_TTL, MAX_UINT32, parseTtl, readName } from './word-values.ts';
 
 export interface ZoneFileProblem {
@@ -50,22 +52,22 @@ export interface ZoneFileReading {
   readonly problems: readonly ZoneFileProblem[];
   /** Paths of all files that it includes, directly or indirectly. */
   readonly included: readonly string[];
-  /** The first record that has the TTL 0 because the file gives none; undefined: all records have a TTL. */
-  readonly untimed: ZoneFilePlace | undefined;
+  /** What the owner of a valid file should know. */
+  readonly warnings: readonly ZoneFileWarning[];
 }
 
-export type ZoneFilePlace = Pick<ZoneFileProblem, 'file' | 'line'>;
-
-/** What is said of a file whose records have no TTL. */
-export function describeUntimed({ file, line }: ZoneFilePlace): string {
-  return `${file}:${line}: the record and $TTL give no TTL, so it is 0: nobody may cache the record`;
+export interface ZoneFileWarning {
+  /** With file and line. */
+  readonly text: string;
+  /** A sentence. */
+  readonly remedy: string;
 }
 
 export function readZoneFile(text: string, settings: ZoneFileSettings): ZoneFileReading {
   const reader = new ZoneFileReader(settings);
   reader.read(text, settings.file, settings.origin, 0);
-  const { records, problems, included, untimed } = reader;
-  return { records, problems, included: [...included], untimed };
+  const { records, problems, included, warnings } = reader;
+  return { records, problems, included: [...included], warnings };
 }
 
 const DEFAULT_TTL = 3600;
@@ -104,7 +106,7 @@ class ZoneFileReader {
   readonly records: ResourceRecord[] = [];
   readonly problems: ZoneFileProblem[] = [];
   readonly included = new Set<string>();
-  untimed: ZoneFilePlace | undefined;
+  readonly warnings: ZoneFileWarning[] = [];
   readonly #settings: ZoneFileSettings;
   #origin: AbsoluteName = ROOT;
   #owner: AbsoluteName | undefined;
@@ -113,6 +115,7 @@ class ZoneFileReader {
   /** The TTL of `$TTL`, else of the last record with a TTL. */
   #ttl: number | undefined;
   #isTtlDirected = false;
+  #isUntimed = false;
 
   constructor(settings: ZoneFileSettings, ttl?: number) {
     this.#settings = settings;
@@ -241,9 +244,30 @@ class ZoneFileReader {
     this.#class = recordClass ?? this.#class;
     const read = readRecordData(type, this.#class, data, this.#origin);
     const known = ttl ?? this.#ttl;
-    if (known === undefined) this.untimed ??= { file: this.#file, line: place.line };
+    if (known === undefined) this.#warnOfTtl(place);
     else if (!this.#isTtlDirected) this.#ttl = known;
+    if (read.kind === 'SVCB' || read.kind === 'HTTPS') this.#warnOfParameters(read, place);
     this.records.push({ name: owner, class: this.#class, ttl: known ?? 0, data: read });
+  }
+
+  /** Of the first such record. */
+  #warnOfTtl(place: ZoneWord): void {
+    if (this.#isUntimed) return;
+    this.#isUntimed = true;
+    const what = 'the record and $TTL give no TTL, so it is 0: nobody may cache the record';
+    this.#warn(place, what, 'Begin the file with $TTL.');
+  }
+
+  #warnOfParameters({ kind, parameters }: DataOf<'SVCB'>, place: ZoneWord): void {
+    const fault = findInconsistency(parameters);
+    if (fault === undefined) return;
+    const what = `clients ignore the ${kind} records of this name: ${fault}`;
+    this.#warn(place, what, 'Correct the parameters.');
+  }
+
+  #warn({ line }: ZoneWord, what: string, remedy: string): void {
+    if (this.warnings.length < MAX_PROBLEMS)
+      this.warnings.push({ text: `${this.#file}:${line}: ${what}`, remedy });
   }
 }
 
