@@ -27,3 +27,14 @@ export const systemClock: Clock = {
     return { cancel: () => clearTimeout(timer) };
   },
 };
+
+/** Waits for work that never fails, up to a time limit. */
+export function within(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.after(milliseconds, resolve);
+    void work.then(() => {
+      timer.cancel();
+      resolve();
+    });
+  });
+}

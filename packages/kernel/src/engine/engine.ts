@@ -4,10 +4,9 @@
  * It is made from a plan, and changes to another plan without losing a query or a valid cached answer.
  */
 import { ROOT } from '@portolan/dns/name.ts';
-import type { Clock, Timer } from '../base/clock.ts';
+import { type Clock, type Timer, within } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { MetricRegistry } from '../base/metrics/registry.ts';
-import { within } from '../base/within.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Handler } from '../chain/handler.ts';
 import type { AnswerKeeper } from '../chain/handover-answer.ts';

@@ -5,9 +5,8 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, within } from '../base/clock.ts';
 import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
-import { within } from '../base/within.ts';
 import type { Client } from '../chain/query.ts';
 import { formatSocketAddress, isWildcard, type SocketAddress, toAddressFamily } from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';

@@ -4,10 +4,9 @@
 import { once } from 'node:events';
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock, Timer } from '../base/clock.ts';
+import { type Clock, type Timer, within } from '../base/clock.ts';
 import { admitClient } from '../base/descriptors.ts';
 import type { Log } from '../base/log.ts';
-import { within } from '../base/within.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Client } from '../chain/query.ts';
 import { formatSocketAddress, type SocketAddress, toAddressFamily } from '../socket/addresses.ts';

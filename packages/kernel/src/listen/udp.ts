@@ -4,9 +4,8 @@
  * Every reader has its own socket per address, and `PacketSteering` decides which readers get packets. A reader that
  * starts later opens its sockets only then, so that every socket of a port group has a thread.
  */
-import type { Clock } from '../base/clock.ts';
+import { type Clock, within } from '../base/clock.ts';
 import { describeDefect } from '../base/describe-error.ts';
-import { within } from '../base/within.ts';
 import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
 import { PacketBatch } from '../socket/batch.ts';
 import { type BoundSocket, closeDescriptor } from '../socket/descriptor.ts';
