@@ -60,22 +60,41 @@ function computeUncompressedSize(message: Message): number {
 /** Classes of responses in CoreDNS's log. */
 export type ResponseClass = 'success' | 'denial' | 'error';
 
-export function classifyResponse(response: DescribedResponse | undefined): ResponseClass {
-  if (response === undefined) return 'error';
+/** Types of responses in CoreDNS (plugin/pkg/response). */
+export type ResponseType =
+  | 'NOERROR'
+  | 'NXDOMAIN'
+  | 'SERVERERROR'
+  | 'NODATA'
+  | 'DELEGATION'
+  | 'META'
+  | 'UPDATE'
+  | 'OTHERERROR';
+
+export function findResponseType(response: DescribedResponse | undefined): ResponseType {
+  if (response === undefined) return 'OTHERERROR';
   const { rcode, message } = response;
   const { answers, authorities, header, questions } = message;
+  if (header.opcode === OPCODE.UPDATE) return 'UPDATE';
   const type = questions[0]?.type;
-  if (isTransfer(header.opcode, type)) return 'error';
-  const hasSoa = authorities.some(({ data }) => data.kind === 'SOA');
-  return classOfCounts(rcode, answers.length, hasSoa);
+  if (header.opcode === OPCODE.NOTIFY || type === TYPE.IXFR || type === TYPE.AXFR) return 'META';
+  if (rcode === RCODE.SERVFAIL || rcode === RCODE.NOTIMP) return 'SERVERERROR';
+  if (rcode === RCODE.NXDOMAIN) return answers.length === 0 ? 'NXDOMAIN' : 'OTHERERROR';
+  if (rcode !== RCODE.NOERROR) return 'OTHERERROR';
+  if (answers.length > 0) return 'NOERROR';
+  const has = (kind: 'SOA' | 'NS') => authorities.some(({ data }) => data.kind === kind);
+  if (has('SOA')) return 'NODATA';
+  return has('NS') ? 'DELEGATION' : 'NOERROR';
+}
+
+export function classifyResponse(response: DescribedResponse | undefined): ResponseClass {
+  const type = findResponseType(response);
+  if (type === 'NOERROR' || type === 'DELEGATION') return 'success';
+  return type === 'NXDOMAIN' || type === 'NODATA' ? 'denial' : 'error';
 }
 
 /** The class of a response that is not a zone transfer. @param hasSoa whether its authority section has a SOA record */
 export function classOfCounts(rcode: number, answers: number, hasSoa: boolean): ResponseClass {
   if (rcode === RCODE.NOERROR) return answers === 0 && hasSoa ? 'denial' : 'success';
-  return rcode === RCODE.NXDOMAIN && hasSoa && answers === 0 ? 'denial' : 'error';
-}
-
-function isTransfer(opcode: number, type: number | undefined): boolean {
-  return opcode === OPCODE.NOTIFY || opcode === OPCODE.UPDATE || type === TYPE.IXFR || type === TYPE.AXFR;
+  return rcode === RCODE.NXDOMAIN && answers === 0 ? 'denial' : 'error';
 }

@@ -402,6 +402,10 @@ export class Query implements PluginQuery {
     return query;
   }
 
+  get collectsMetadata(): boolean {
+    return this.#mark.metadata !== undefined;
+  }
+
   /** Notes a fact, if facts are collected. @param label `forward/upstream` */
   noteMetadata(label: string, text: string): void {
     this.#mark.metadata?.noted.set(label, text);

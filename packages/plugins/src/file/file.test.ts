@@ -65,6 +65,7 @@ async function serve(
     clock,
     log,
     ask: async (name: string, type = 'A') => tell(await chain(makeQuery(name, type))),
+    handle: async (query: Query) => void (await chain(query)),
     notify: async (name: string) => {
       const { question, header } = makeQuery(name, 'SOA');
       const notify = { question, header: { ...header, opcode: OPCODE.NOTIFY }, edns: undefined };
@@ -351,4 +352,21 @@ it('logs a few notifications a minute, and the number of others', async () => {
     'plugin/file: 30 more notifies in a minute',
     `plugin/file: Dropping notify from ${CLIENT.address} for example.`,
   ]);
+});
+
+it.each([
+  ['new.wild.example.', '*.wild.example.'],
+  ['known.wild.example.', undefined],
+  ['nosuch.example.', undefined],
+])('tells which wildcard made an answer: %s', async (name, wildcard) => {
+  const { handle } = await serve(ZONE);
+  const query = makeQuery(name);
+  query.collectMetadata();
+  await handle(query);
+  expect(query.metadata('zone/wildcard')).toBe(wildcard);
+  // A cache would not know it.
+  expect(query.mayBeCached).toBe(wildcard === undefined);
+  const unwatched = makeQuery(name);
+  await handle(unwatched);
+  expect(unwatched.mayBeCached).toBe(true);
 });

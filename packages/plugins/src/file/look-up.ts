@@ -36,6 +36,8 @@ export interface FileAnswer {
   readonly additionals: readonly ResourceRecord[];
   /** Whether answers are missing: the response has no room for them, or others have left them out. Default: no. */
   readonly isCut?: boolean;
+  /** The wildcard that made it. */
+  readonly wildcard?: NameKey;
 }
 
 /** Asks the whole server a question about another name. */
@@ -86,7 +88,7 @@ export class FileLookUp {
     const found = this.#zone.find(key);
     if (found?.hasRecords === true || key === this.#zone.origin) return this.#answerAt(found, undefined);
     const wildcard = found === undefined ? this.#findWildcard(key) : undefined;
-    if (wildcard !== undefined) return this.#answerAt(wildcard, name);
+    if (wildcard !== undefined) return { ...(await this.#answerAt(wildcard, name)), wildcard: wildcard.name };
     return this.#negative(found === undefined ? 'nxdomain' : 'nonterminal', undefined);
   }
 

@@ -1,6 +1,7 @@
 /**
  * Answers from the names of a zone, for all plugins that serve zones.
  */
+import { presentNameAsGo } from '@portolan/dns/go-name.ts';
 import { type NameKey, type Question, RCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Chain } from '@portolan/kernel/chain/handler.ts';
@@ -51,7 +52,13 @@ export async function lookUpInZone(
     const found = await elsewhere(query, question, chain);
     return rules.passesTruncation ? found : { ...found, isCut: false };
   });
-  return lookUp.answer();
+  const answer = await lookUp.answer();
+  if (answer.wildcard !== undefined && query.collectsMetadata) {
+    query.noteMetadata('zone/wildcard', presentNameAsGo(answer.wildcard));
+    // A cache does not know the wildcard.
+    query.forbidCaching();
+  }
+  return answer;
 }
 
 /** Aliases that form a loop: the chain so far, as BIND, Knot, NSD and PowerDNS do; CoreDNS fails. */

@@ -1,22 +1,31 @@
 import { ROOT } from '@portolan/dns/name.ts';
-import type { NameKey } from '@portolan/dns/types.ts';
+import { type NameKey, RCODE } from '@portolan/dns/types.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import { addresses, denial, makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
+import { EMPTY_ANSWER } from '@portolan/kernel/chain/whole-answer.ts';
 import { expect, it } from 'vitest';
 import { createLogHandler } from './log.ts';
 import type { LogRule } from './options.ts';
 
-async function collectLines(rules: readonly LogRule[], answers: readonly (readonly [string, Answer])[]) {
+/** @param collects whether the block has `metadata` */
+async function collectLines(
+  rules: readonly LogRule[],
+  answers: readonly (readonly [string, Answer])[],
+  collects = false,
+) {
   const log = new RecordingLog();
   const clock = new ManualClock();
   const { handle } = createLogHandler({ rules }, { clock, queryLog: log, handlerNames: () => [] });
-  for (const [name, answer] of answers)
-    await handle(makeQuery(name), () => {
+  for (const [name, answer] of answers) {
+    const query = makeQuery(name);
+    if (collects) query.collectMetadata();
+    await handle(query, () => {
       clock.advance(2);
       return answer;
     });
+  }
   return log.records.map(({ message }) => message);
 }
 
@@ -53,4 +62,28 @@ it('takes the first rule whose zone holds the name, and its classes', async () =
     ['c.', { kind: 'refused' }],
   ]);
   expect(lines).toEqual(['a x.a.', '. b.', '. c.']);
+});
+
+it('notes the type and the class of a response', async () => {
+  const rule = { zone: ROOT as NameKey, format: '{/log/type} {/log/class}', classes: ['all'] } as const;
+  const answers: readonly (readonly [string, Answer])[] = [
+    ['a.', addresses('a.', '10.0.0.1')],
+    ['b.', denial('nxdomain')],
+    ['c.', denial('nodata')],
+    ['d.', { ...EMPTY_ANSWER, rcode: RCODE.NXDOMAIN }],
+    ['e.', EMPTY_ANSWER],
+    ['f.', { kind: 'servfail' }],
+    ['g.', { kind: 'refused' }],
+    ['h.', { kind: 'drop' }],
+  ];
+  expect(await collectLines([rule], answers, true)).toEqual([
+    'NOERROR success',
+    'NXDOMAIN denial',
+    'NODATA denial',
+    'NXDOMAIN denial',
+    'NOERROR success',
+    'SERVERERROR error',
+    'OTHERERROR error',
+    'OTHERERROR error',
+  ]);
 });

@@ -3,7 +3,11 @@
  */
 import { isWithin } from '@portolan/dns/name.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import { classifyResponse, describeSent } from '@portolan/kernel/chain/described-response.ts';
+import {
+  classifyResponse,
+  describeSent,
+  findResponseType,
+} from '@portolan/kernel/chain/described-response.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { ALL_QUESTIONS, NO_QUESTIONS } from '@portolan/kernel/chain/match.ts';
 import type { QueryLines } from '@portolan/kernel/contract/services.ts';
@@ -46,7 +50,10 @@ export function createLogHandler(
       const began = clock.monotonic();
       const answer = await next(query);
       const response = describeSent(query, answer);
-      if (rule.classes.has('all') || rule.classes.has(classifyResponse(response)))
+      const responseClass = classifyResponse(response);
+      query.noteMetadata('log/type', findResponseType(response));
+      query.noteMetadata('log/class', responseClass);
+      if (rule.classes.has('all') || rule.classes.has(responseClass))
         queryLog.info(formatQuery(rule.add, describeQuery(query, response, clock.monotonic() - began)));
       return answer;
     },

@@ -40,8 +40,8 @@ export const view = definePlugin({
   }),
 });
 
-/** Labels of plugins that do not describe their queries. */
-const UNKNOWN_LABEL = /\bmetadata\(\s*(['"])((?:geoip|tsig|rewrite|dnssec)\/[^'"]*)\1\s*\)/;
+/** Labels of a plugin that is not built. */
+const UNKNOWN_LABEL = /\bmetadata\(\s*(['"])(geoip\/[^'"]*)\1\s*\)/;
 
 function readCondition(cursor: DirectiveCursor): Expression {
   const text = cursor.remainingArguments().join(' ');
