@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { Admission, type Ticket } from './admission.ts';
-import { ClientTally } from './client-tally.ts';
+import { Admission, ClientTally, type Ticket } from './admission.ts';
 
 const client = fc.constantFrom('a', 'b', 'c', 'd');
 
