@@ -43,12 +43,18 @@ COPY --from=node /usr/local/LICENSE /usr/local/share/doc/node/LICENSE
 COPY --from=build /layers/portolan/ /
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
 ARG VERSION=0.2.0
-ARG REVISION=unknown
+# The commit, and the public address of the repository.
+ARG REVISION=
+ARG REPOSITORY=
 LABEL org.opencontainers.image.title="Portolan" \
-      org.opencontainers.image.description="The DNS server of a Kubernetes cluster" \
+      org.opencontainers.image.description="A DNS server for Kubernetes clusters" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION" \
-      org.opencontainers.image.licenses="Apache-2.0"
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.vendor="The authors of Portolan" \
+      org.opencontainers.image.url="$REPOSITORY" \
+      org.opencontainers.image.source="$REPOSITORY" \
+      org.opencontainers.image.documentation="$REPOSITORY"
 
 FROM without-node AS all
 COPY --from=node /usr/local/bin/node /usr/local/bin/node

@@ -6,6 +6,7 @@ import { resolveAlias } from '@portolan/cli/program-aliases.ts';
 import { Dockerfile } from '@portolan/ops/image/dockerfile.ts';
 import { IMAGE_TARGETS } from '@portolan/ops/image/settings/image-flags.ts';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { readContainers } from './manifests.ts';
 
 const dockerfile = new Dockerfile(readFileSync('Dockerfile', 'utf8'));
@@ -107,10 +108,25 @@ describe('the Dockerfile', () => {
     const { version, description, license } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect(dockerfile.last('all', 'LABEL')).toContain(`description="${description}"`);
     expect(dockerfile.last('all', 'LABEL')).toContain(`licenses="${license}"`);
+    const { version: chart, description: ofChart } = parse(readFileSync('deploy/chart/Chart.yaml', 'utf8'));
+    expect([chart, ofChart]).toEqual([version, description]);
     expect(dockerfile.listInstructions('all')).toContainEqual({
       instruction: 'ARG',
       words: `VERSION=${version}`,
     });
+  });
+
+  it('names the repository in labels, where it is known', () => {
+    const known = dockerfile.readLabels('all', { REPOSITORY: 'https://git.example/portolan' });
+    const unknown = dockerfile.readLabels('all', {});
+    const source = 'org.opencontainers.image.source';
+    const vendor = 'org.opencontainers.image.vendor';
+    expect(known).toMatchObject({
+      [source]: 'https://git.example/portolan',
+      [vendor]: 'The authors of Portolan',
+    });
+    expect(Object.keys(unknown)).toContain(vendor);
+    expect(Object.keys(unknown)).not.toContain(source);
   });
 
   it('has the commands that the manifests name', () => {

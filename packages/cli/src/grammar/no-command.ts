@@ -49,5 +49,5 @@ function formatHelp(commands: readonly CommandRow[]): string {
   });
   const flags = formatRows([['--version', 'print the version'], helpRow('--')]);
   const more = "See 'portolan help COMMAND' for the flags of a command.";
-  return `Usage: portolan <command> [flags]\n\nThe DNS server of a Kubernetes cluster.\n\n${listed.join('\n')}\nFlags:\n${flags}\n${more}\n`;
+  return `Usage: portolan <command> [flags]\n\nA DNS server for Kubernetes clusters.\n\n${listed.join('\n')}\nFlags:\n${flags}\n${more}\n`;
 }

@@ -64,7 +64,7 @@ export class Dockerfile {
     );
   }
 
-  /** Labels, with arguments put in. @param given replaces defaults of arguments */
+  /** Labels with a value, with arguments put in. @param given replaces defaults of arguments */
   readLabels(target: string, given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
     const values = new Map([...this.listArguments(target), ...Object.entries(given)]);
     const words = this.last(target, 'LABEL') ?? '';
@@ -72,7 +72,7 @@ export class Dockerfile {
       const value = text.replaceAll(/\$(\w+)/g, (_, variable: string) => values.get(variable) ?? '');
       return [name, value] as const;
     });
-    return Object.fromEntries(pairs);
+    return Object.fromEntries(pairs.filter(([, value]) => value !== ''));
   }
 
   /** Paths of the file capability `cap_net_bind_service=+ep`. */

@@ -60,6 +60,14 @@ export class ImageLayers {
     return layers;
   }
 
+  /** The public address of the repository; empty: the npm package names none. */
+  readRepository(): string {
+    const text = readFileSync(join(this.#folder, 'package', 'package.json'), 'utf8');
+    // Written by `npm pack`.
+    const { homepage } = JSON.parse(text) as { readonly homepage?: string };
+    return homepage?.replace(/#readme$/, '') ?? '';
+  }
+
   /** What a layer adds to the image, in the order of its archive. @param to where it is copied to, from `/` on */
   async *entries(layer: {
     readonly from: string;

@@ -109,7 +109,7 @@ function createImageConfig(
       Env: [dockerfile.last(target, 'ENV')],
       Entrypoint: words('ENTRYPOINT'),
       Cmd: words('CMD') ?? undefined,
-      Labels: dockerfile.readLabels(target, { VERSION: version }),
+      Labels: dockerfile.readLabels(target, { VERSION: version, REPOSITORY: layers.readRepository() }),
       StopSignal: dockerfile.last(target, 'STOPSIGNAL'),
     },
     rootfs: { type: 'layers', diff_ids: written.map(({ contentDigest }) => `sha256:${contentDigest}`) },
