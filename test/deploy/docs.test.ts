@@ -17,6 +17,15 @@ const PAGES = [
   ),
 ];
 
+/** The kubelet's own settings are no object of the API; of custom resources no schema is recorded. */
+const WITHOUT_SCHEMA = [
+  'KubeletConfiguration',
+  'Application',
+  'CiliumNetworkPolicy',
+  'HelmChartConfig',
+  'HelmRelease',
+];
+
 /** Blocks of code of a page, by their language. */
 function listCodeBlocks(text: string, language: string): readonly string[] {
   return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
@@ -48,8 +57,8 @@ describe.each(PAGES)('%s', (page) => {
     for (const block of listCodeBlocks(text, 'yaml')) {
       const object = parse(block) as Manifest & Kustomization; // Of our own; what it is, is checked below.
       if (object.kind === 'Kustomization') checkOverlay(object, page);
-      // The kubelet's own settings are no object of the API, and a single line is no object at all.
-      else if (object.kind !== undefined && object.kind !== 'KubeletConfiguration')
+      // A single line is no object at all.
+      else if (object.kind !== undefined && !WITHOUT_SCHEMA.includes(object.kind))
         expect(schemas.complaints(object)).toEqual([]);
     }
   });

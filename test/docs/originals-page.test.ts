@@ -1,5 +1,5 @@
 /**
- * `docs/how-to/originals.md` has the table of the images that replaced others: `npm run docs` writes it from the results of the
+ * `docs/reference/originals.md` has the table of the images that replaced others: `npm run docs` writes it from the results of the
  * nightly run.
  */
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { findImageTarget, readOriginal } from '../originals/original.ts';
 import type { MemoryUse } from '../originals/original-pod.ts';
 import { computeCaseDigest, readResults } from '../originals/results.ts';
 
-const PAGE = 'docs/how-to/originals.md';
+const PAGE = 'docs/reference/originals.md';
 const BLOCK = /<!-- originals -->\n[\s\S]*?<!-- end of originals -->/;
 const results = new Map(readResults().map((result) => [result.id, result]));
 

@@ -26,12 +26,14 @@ const KUBEADM = `.:53 {
 /** What the reader of a page has, by the name in the folder where the blocks run. `=`: a copy of that folder. */
 const PAGES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'README.md': {},
+  'docs/how-to/block-lists.md': {},
   'docs/how-to/coming-from-coredns.md': {
     Corefile: KUBEADM.replace('forward', 'proxy'),
     'clusters/one/Corefile': KUBEADM,
   },
   'docs/how-to/coming-from-dnsmasq.md': { 'dnsmasq.conf': 'address=/corp.example/192.0.2.1\n' },
   'docs/how-to/debugging.md': { manifests: '=examples/cluster', Corefile: KUBEADM },
+  'docs/how-to/install.md': {},
   'docs/tutorials/corefile-in-ten-minutes.md': { examples: '=examples' },
 };
 /** Servers that a page expects to run, from a command that is not run here. */
@@ -40,7 +42,8 @@ const SERVERS: Readonly<Record<string, string>> = {
     'portolan serve --example --upstream=none --dns-bind-address=127.0.0.1 --dns-port=5353 --healthz-port=8081\n',
 };
 /** Ports in the pages. Tests take free ones. */
-const PORTS = ['1053', '5353', '8081'];
+const HEALTH_PORT = '8081';
+const PORTS = ['1053', '5353', HEALTH_PORT];
 /** Files of the system in the pages: tests write no file there. */
 const SYSTEM_FILES = { '/etc/dnsmasq.conf': 'dnsmasq.conf' };
 /** Pages start many processes, one after the other. */
@@ -110,6 +113,13 @@ class Session {
     await expect
       .poll(() => canConnect(Number(this.#ports.get(port))), { timeout: 30_000, message: shell.printed() })
       .toBe(true);
+    if (text.includes(`--healthz-port=${HEALTH_PORT}`))
+      await expect
+        .poll(() => isReady(Number(this.#ports.get(HEALTH_PORT))), {
+          timeout: 30_000,
+          message: shell.printed(),
+        })
+        .toBe(true);
   }
 
   #replace(text: string): string {
@@ -144,6 +154,11 @@ async function canConnect(port: number): Promise<boolean> {
     });
     socket.on('error', () => done(false));
   });
+}
+
+async function isReady(port: number): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+  return response?.ok === true;
 }
 
 async function prepare(files: Readonly<Record<string, string>>): Promise<Session> {
