@@ -6,7 +6,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { workspaces } from '../scripts/workspaces.mjs';
 
 /** Packages that only few configurations need. */
-const PACKAGES = ['yaml', 're2js', 'https-proxy-agent', 'socks-proxy-agent', 'koffi'];
+const PACKAGES = ['yaml', 'mmdb-lib', 're2js', 'https-proxy-agent', 'socks-proxy-agent', 'koffi'];
 /** A cache of a node has no cluster, so it needs neither TLS nor HTTP connections of its own. */
 const OF_CLUSTERS = [
   'node:https',
@@ -68,7 +68,7 @@ it.each(LATE)('%s loads it late', (command, late) => {
 it('knows all that is late by its name', () => {
   const known = new Set(Object.values(inputs).flatMap(({ imports }) => imports.map(({ path }) => path)));
   // These are required where they are needed, as their types alone are imported.
-  const required = ['re2js', 'koffi'];
+  const required = ['mmdb-lib', 're2js', 'koffi'];
   const late = [...PACKAGES, ...OF_CLUSTERS, ...ETCD_V2].filter((module) => !required.includes(module));
   expect(late.filter((module) => !known.has(module))).toEqual([]);
 });

@@ -47,6 +47,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'cannot save configuration':
     "The last good settings cannot be written beside the snapshot. Check the folder's rights and space.",
   'cannot serve': 'The server does not start. `reason` says why, with a remedy.',
+  'PROXY header malformed or not allowed: packet dropped':
+    'A packet begins with a header that `proxyproto` does not accept. `sender` names its proxy: check its version (2 for UDP), and `allow`.',
   'client floods: most of its packets are dropped':
     'One client sends more than its share. `client` names it: find the pod and correct it.',
   'command failed': "A health check's command failed or timed out. Look at the part that it checks.",
@@ -186,6 +188,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'plugin/loadbalance: …': 'The file of weights cannot be used. The former weights stay; the line says why.',
   'plugin/…: reader threads ask for all names':
     'A plugin publishes more names than it may, or the answer table is full. Its names are answered by the main thread.',
+  '…: proxyproto changes for UDP at the next start':
+    'The listener has `multisocket`, or begins or ends `udp_session_tracking`. Restart the server; connections follow the new settings at once.',
   '… has multisocket: its rules for clients change at the next start':
     'Restart the server to apply the new rules.',
   'plugin/reload: Corefile changed but reload failed: starting with listener file descriptors: …':

@@ -40,8 +40,14 @@ export class UdpClient {
     return this;
   }
 
-  /** The answer; rejects if none arrives in time. */
-  ask(name: string, port: number, address: string, milliseconds = 5000): Promise<Reply> {
+  /** The answer; rejects if none arrives in time. @param before octets before the query */
+  ask(
+    name: string,
+    port: number,
+    address: string,
+    milliseconds = 5000,
+    before: Uint8Array = new Uint8Array(),
+  ): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const id = this.#nextId();
       const timer = setTimeout(() => {
@@ -52,7 +58,7 @@ export class UdpClient {
         clearTimeout(timer);
         resolve(reply);
       });
-      this.#socket.send(queryFor(name, id), port, address);
+      this.#socket.send([before, queryFor(name, id)], port, address);
     });
   }
 

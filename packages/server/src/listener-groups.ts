@@ -19,6 +19,7 @@ import { GroupReader } from '@portolan/kernel/listen/group-reader.ts';
 import { LargeAnswers } from '@portolan/kernel/listen/large-answers.ts';
 import { sumTcpCounts, sumUdpCounts } from '@portolan/kernel/listen/listener-counts.ts';
 import { addressesToBind, type Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
+import type { ProxyProtocolPlan } from '@portolan/kernel/listen/proxy-protocol/proxy-policy.ts';
 import type { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
 import type { QueryTimeouts } from '@portolan/kernel/listen/query-timeouts.ts';
 import { haveSameRates, type RatedZone } from '@portolan/kernel/listen/rated-zones.ts';
@@ -39,6 +40,7 @@ import { MAX_READERS } from '@portolan/kernel/table/writer.ts';
 import type { CorefileLogRings } from './corefile-log-rings.ts';
 import { ListenerCertificates } from './listener-certificates.ts';
 import type { ServerPlan } from './plan/server-plan.ts';
+import { ShedCounts } from './shed-counts.ts';
 
 type AnsweringBlocks = Pick<Engine['serverBlocks'], 'findQueryHandler'>;
 /** Blocks with the rates that their plugins state. */
@@ -128,6 +130,7 @@ export class ListenerGroups {
   #free: readonly number[];
   readonly #largeAnswers = new WeakMap<ListenerGroupPlan, LargeAnswers>();
   readonly #certificates: ListenerCertificates<TcpListener>;
+  readonly #shedCounts: ShedCounts;
   /** Counts of listeners that are closed. */
   #endedTcp: readonly TcpCounts[] = [];
   /** The former blocks of groups whose sockets are closing. */
@@ -137,6 +140,7 @@ export class ListenerGroups {
     this.#dependencies = dependencies;
     const { clock, log } = dependencies;
     this.#certificates = new ListenerCertificates(clock, log);
+    this.#shedCounts = new ShedCounts(dependencies.engine.metrics);
     const { readers, commonReaders } = dependencies;
     // Lower numbers belong to the shared readers.
     this.#free = Array.from({ length: readers - commonReaders }, (_, index) => commonReaders + index);
@@ -220,17 +224,19 @@ export class ListenerGroups {
    * @throws PortInUseError, SocketError, AddressError
    */
   async openLater(plan: ListenerGroupPlan, address: string): Promise<void> {
-    const { server, port } = plan;
+    const { server, port, proxies } = plan;
     const clientRules = shareRules(
       plan.clients,
       this.#dependencies.engine.serverBlocks.limits.listRatedZones(server),
     );
-    const addresses = [{ address, port, group: this.#getListenerGroupNumber(plan), clientRules }];
+    const drops = this.#shedCounts.open(plan);
+    const group = this.#getListenerGroupNumber(plan);
+    const addresses = [{ address, port, group, clientRules, proxies, drops }];
     const { takeover } = this.#dependencies;
     const tcp = await this.#listenOnTcp(plan, addresses, takeover);
     try {
       const udp = await this.#listenByDatagrams(plan, addresses);
-      const group = this.#open.get(server) ?? {
+      const opened = this.#open.get(server) ?? {
         plan,
         addresses: [],
         tcp: [],
@@ -238,9 +244,9 @@ export class ListenerGroups {
         isShared: false,
         readers: [],
       };
-      this.#open.set(server, group);
-      group.tcp.push(tcp);
-      group.udp.push(udp);
+      this.#open.set(server, opened);
+      opened.tcp.push(tcp);
+      opened.udp.push(udp);
     } catch (error) {
       await tcp.stop(0);
       throw error;
@@ -248,13 +254,18 @@ export class ListenerGroups {
   }
 
   /**
-   * Applies the rules for clients of another plan, whose blocks answer now, to the open groups. The sockets follow with the next
-   * `keepOnly`.
+   * Applies the rules for clients and proxies of another plan, whose blocks answer now, to the open groups. The sockets follow with the
+   * next `keepOnly`.
    */
   ruleBy(groups: readonly ListenerGroupPlan[]): void {
-    for (const { server, clients } of groups) {
+    for (const plan of groups) {
+      const { server, clients, proxies } = plan;
       const group = this.#open.get(server);
       if (group === undefined) continue;
+      this.#trust(group, proxies);
+      const drops = this.#shedCounts.open(plan);
+      if (group.addresses[0]?.drops !== drops)
+        group.addresses = group.addresses.map((address) => ({ ...address, drops }));
       const zones = this.#dependencies.engine.serverBlocks.limits.listRatedZones(server);
       const former = group.addresses[0]?.clientRules?.zones ?? [];
       if (isDeepStrictEqual(group.plan.clients, clients) && haveSameRates(former, zones)) continue;
@@ -266,6 +277,17 @@ export class ListenerGroups {
           `${server} has multisocket: its rules for clients change at the next start`,
         );
     }
+  }
+
+  /** Changes whose headers tell the clients of an open group. */
+  #trust(group: OpenGroup, proxies: ProxyProtocolPlan | undefined): void {
+    const former = group.plan.proxies;
+    if (isDeepStrictEqual(former, proxies)) return;
+    const { server } = group.plan;
+    group.plan = { ...group.plan, proxies };
+    group.addresses = group.addresses.map((address) => ({ ...address, proxies }));
+    if (group.readers.length > 0 || (former?.sessions === undefined) !== (proxies?.sessions === undefined))
+      this.#dependencies.log.warn(`${server}: proxyproto changes for UDP at the next start`);
   }
 
   /**
@@ -310,8 +332,8 @@ export class ListenerGroups {
   }
 
   /** @returns consecutive reader numbers; empty if one reader is enough or too few are free */
-  #take({ readers }: ListenerGroupPlan): readonly number[] {
-    if (readers < 2 || this.#reader === undefined) return [];
+  #take({ readers, proxies }: ListenerGroupPlan): readonly number[] {
+    if (readers < 2 || this.#reader === undefined || proxies?.sessions !== undefined) return [];
     const rows = this.#free.map((first) => Array.from({ length: readers }, (_, index) => first + index));
     const taken = rows.find((row) => row.every((number) => this.#free.includes(number))) ?? [];
     this.#free = this.#free.filter((number) => !taken.includes(number));
@@ -336,6 +358,8 @@ export class ListenerGroups {
       port,
       group,
       clientRules,
+      proxies: plan.proxies,
+      drops: this.#shedCounts.open(plan),
     }));
     const { events, groupEvents } = this.#dependencies;
     const rings = groupEvents?.findRings(server) ?? events;
@@ -386,7 +410,9 @@ export class ListenerGroups {
     readers: readonly number[],
   ): Promise<UdpListener | undefined> {
     if (plan.scheme !== 'dns') return undefined;
-    if (this.#reader === undefined) return await this.#listenByDatagrams(plan, addresses);
+    // Readers get packets of a sender by chance, so none of them knows its session.
+    if (this.#reader === undefined || plan.proxies?.sessions !== undefined)
+      return await this.#listenByDatagrams(plan, addresses);
     const [firstReader] = readers;
     if (firstReader === undefined) return undefined;
     const { engine, forwarding, startReader } = this.#dependencies;
@@ -418,11 +444,17 @@ export class ListenerGroups {
   }
 
   #listenByDatagrams(plan: ListenerGroupPlan, addresses: readonly ListenAddress[]): Promise<UdpListener> {
-    const rulesNow = () => this.#findClientRules(plan, addresses);
+    const addressNow = () => this.#findAddress(plan, addresses);
     return listenByDatagrams({
       ...this.#shared(plan),
       get clientRules() {
-        return rulesNow();
+        return addressNow()?.clientRules;
+      },
+      get proxies() {
+        return addressNow()?.proxies;
+      },
+      get drops() {
+        return addressNow()?.drops;
       },
       addresses,
     });
@@ -437,12 +469,15 @@ export class ListenerGroups {
     addresses: readonly ListenAddress[],
     takeover: boolean,
   ): Promise<TcpListener> {
-    const rulesNow = () => this.#findClientRules(plan, addresses);
+    const addressNow = () => this.#findAddress(plan, addresses);
     return this.#certificates.open(plan.server, plan.tls, (encryption) =>
       listenOnTcp({
         ...this.#shared(plan),
         get clientRules() {
-          return rulesNow();
+          return addressNow()?.clientRules;
+        },
+        get proxies() {
+          return addressNow()?.proxies;
         },
         addresses,
         takeover,
@@ -461,12 +496,12 @@ export class ListenerGroups {
     return (status) => counter.inc({ server, status: String(status) });
   }
 
-  /** The rules in force for clients of a group. @param addresses of the group when it was opened */
-  #findClientRules(
+  /** An address of a group with the rules in force, which all of them share. @param addresses of the group when it was opened */
+  #findAddress(
     { server }: ListenerGroupPlan,
     addresses: readonly ListenAddress[],
-  ): SharedClientRules | undefined {
-    return (this.#open.get(server)?.addresses ?? addresses)[0]?.clientRules;
+  ): ListenAddress | undefined {
+    return (this.#open.get(server)?.addresses ?? addresses)[0];
   }
 
   #shared(plan: ListenerGroupPlan) {

@@ -213,6 +213,10 @@ function findSourceAddress({ from, to = '127.0.0.1' }: AskStep): string | undefi
   return to.startsWith('127.') ? '127.0.0.1' : undefined;
 }
 
+function readProxyHeader({ proxy = '' }: AskStep): Buffer {
+  return Buffer.from(proxy, 'hex');
+}
+
 async function openDatagrams(step: AskStep, { port, onClientPort }: Asking): Promise<Channel> {
   const to = step.to ?? '127.0.0.1';
   const socket = createSocket(to.includes(':') ? 'udp6' : 'udp4');
@@ -224,7 +228,7 @@ async function openDatagrams(step: AskStep, { port, onClientPort }: Asking): Pro
   await new Promise<void>((resolve) => socket.connect(port, to, () => resolve()));
   return {
     isStream: false,
-    send: (packet) => socket.send(packet),
+    send: (packet) => socket.send([readProxyHeader(step), packet]),
     receive: (milliseconds) => inbox.next(milliseconds),
     close: () => socket.close(),
   };
@@ -234,8 +238,10 @@ async function openStream(step: AskStep, { port, onClientPort }: Asking): Promis
   const host = step.to ?? '127.0.0.1';
   const localAddress = findSourceAddress(step);
   const where = { host, port, ...(localAddress !== undefined && { localAddress }) };
+  const plain = connect(where);
+  plain.write(readProxyHeader(step));
   const socket: Socket =
-    step.tls === true ? connectByTls({ ...where, rejectUnauthorized: false }) : connect(where);
+    step.tls === true ? connectByTls({ socket: plain, rejectUnauthorized: false }) : plain;
   const inbox = new Inbox();
   const parser = new FrameParser();
   socket.on('error', (error) => inbox.fail(error));
@@ -250,7 +256,7 @@ async function openStream(step: AskStep, { port, onClientPort }: Asking): Promis
     socket.once(ready, () => resolve());
     socket.once('error', reject);
   });
-  onClientPort(socket.localPort ?? 0);
+  onClientPort(plain.localPort ?? 0);
   return {
     isStream: true,
     send: (packet) => socket.write(frame(packet)),

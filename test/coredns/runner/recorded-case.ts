@@ -57,6 +57,8 @@ export interface AskStep {
   /** Seconds. */
   readonly wait?: number;
   readonly raw?: string;
+  /** A header of the PROXY protocol, in hexadecimal digits, before the message or at the start of the connection. */
+  readonly proxy?: string;
   readonly authority?: readonly string[];
   readonly ordered?: boolean;
   readonly repeat?: number;
@@ -112,6 +114,8 @@ export interface RecordedCase {
   readonly about: string;
   readonly corefile?: string;
   readonly files?: Readonly<Record<string, string>>;
+  /** Files that are no text, in base64. */
+  readonly octets?: Readonly<Record<string, string>>;
   readonly links?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly flags?: readonly string[];

@@ -100,8 +100,10 @@ class RunningCase {
   }
 
   async #start(): Promise<StartResult> {
-    const { files = {}, links = {}, corefile, upstreams = [], certs = false } = this.#spec;
+    const { files = {}, octets = {}, links = {}, corefile, upstreams = [], certs = false } = this.#spec;
     for (const [file, text] of Object.entries(files)) this.#write(file, text);
+    for (const [file, base64] of Object.entries(octets))
+      writeFileSync(join(this.#places.folder, file), Buffer.from(base64, 'base64'));
     for (const [file, to] of Object.entries(links)) this.#link(file, to);
     const certificate = certs ? makeCertificate(this.#places.folder) : undefined;
     for (const [index, script] of upstreams.entries()) {

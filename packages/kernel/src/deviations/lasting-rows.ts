@@ -350,6 +350,23 @@ const TRANSPORT_ROWS = [
     inCompat: 'stays',
   },
   {
+    id: 'ipv4-behind-proxies',
+    plugins: ['proxyproto'],
+    original:
+      'over UDP, an IPv4 client of a header counts as one of IPv6: in `whoami`, the client subnet of `rewrite`, and metrics',
+    portolan: 'it counts as one of IPv4',
+    why: 'it is one',
+    inCompat: 'stays',
+  },
+  {
+    id: 'local-proxy-headers',
+    plugins: ['proxyproto'],
+    original: 'over UDP, a header of the command LOCAL is dropped, or its addresses are those of the client',
+    portolan: 'the sender is the client',
+    why: 'a proxy that asks for itself gets an answer, and the PROXY protocol says so (section 2.2)',
+    inCompat: 'stays',
+  },
+  {
     id: 'https-content-types',
     plugins: [],
     original: '`https://`: a POST of any content type is a query',

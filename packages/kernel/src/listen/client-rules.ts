@@ -10,7 +10,7 @@ import type { AddressRange } from '@portolan/dns/address-range.ts';
 import { HEADER_OCTETS } from '@portolan/dns/header.ts';
 import { RCODE } from '@portolan/dns/types.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { ClientPrefixes } from './client-prefixes.ts';
+import { ClientPrefixes } from '../socket/client-prefixes.ts';
 import { DEBIT } from './rate-limiter.ts';
 import { isBounding, RateChecker, type RateRules, type SharedRates, shareRates } from './rate-rules.ts';
 import { type RatedZone, RatedZones } from './rated-zones.ts';

@@ -12,7 +12,10 @@ import { formatSocketAddress, isWildcard, type SocketAddress, toAddressFamily } 
 import { AF_INET6 } from '../socket/linux.ts';
 import { nodeBindError } from '../socket/socket-error.ts';
 import { fairScheduler } from './fair-scheduler.ts';
+import { DROPPED, ListenerDrops } from './listener-drops.ts';
 import { MessageAnswers } from './message-answers.ts';
+import { type ProxiedDatagram, ProxiedDatagrams } from './proxy-protocol/proxied-datagrams.ts';
+import type { ProxyProtocolPlan } from './proxy-protocol/proxy-policy.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from './query-timeouts.ts';
 import { FAILING_CALLS } from './reader-counters.ts';
 import type { InstantAnswers, ListenAddress } from './types.ts';
@@ -22,6 +25,10 @@ export interface DatagramOptions extends UdpBasics {
   readonly answers: InstantAnswers;
   /** Maximum of unanswered slow questions; 10,000 by default. */
   readonly maxUnanswered?: number;
+  /** Whose datagrams may begin with a header that tells the client; undefined: none do. Read for each, since it may change. */
+  readonly proxies?: ProxyProtocolPlan | undefined;
+  /** Where to count what is dropped; undefined: nowhere. */
+  readonly drops?: SharedArrayBuffer | undefined;
 }
 
 /**
@@ -47,6 +54,8 @@ class DatagramListener implements UdpListener {
   readonly #clock: Clock;
   readonly #warnings: RateLimitedWarnings;
   readonly #sockets: Socket[] = [];
+  #proxies: { readonly plan: ProxyProtocolPlan; readonly datagrams: ProxiedDatagrams } | undefined;
+  #badHeaders = 0;
   #packets = 0;
   #receiveErrors = 0;
   /** Since the last packet. */
@@ -90,9 +99,7 @@ class DatagramListener implements UdpListener {
         : createSocket({ type: 'udp4' });
     this.#sockets.push(socket);
     const local = { localAddress: isWildcard(address) ? undefined : address, localPort: port };
-    socket.on('message', (message, { address: from, port: fromPort }) =>
-      this.#answer(socket, message, { address: from, port: fromPort, transport: 'udp', group, ...local }),
-    );
+    socket.on('message', (message, sender) => this.#receive(socket, message, sender, { group, ...local }));
     try {
       socket.bind({ address, port, exclusive: true });
       await once(socket, 'listening');
@@ -102,6 +109,31 @@ class DatagramListener implements UdpListener {
     // A packet that cannot be received is lost, as on the network.
     socket.on('error', ({ message }) => this.#noteReceiveError(message));
     return { address, port: socket.address().port };
+  }
+
+  #receive(
+    socket: Socket,
+    message: Uint8Array,
+    { address, port }: SocketAddress,
+    about: Omit<Client, keyof SocketAddress | 'transport'>,
+  ): void {
+    this.#packets++;
+    this.#failing = 0;
+    const sender = { address, port };
+    const plain: ProxiedDatagram = { kind: 'query', query: message, client: sender };
+    const taken = this.#findProxied()?.take(message, sender) ?? plain;
+    if (taken.kind === 'query')
+      this.#answer(socket, taken.query, { ...taken.client, transport: 'udp', ...about }, sender);
+    if (taken.kind !== 'rejected') return;
+    this.#badHeaders++;
+    this.#warnings.warn('PROXY header malformed or not allowed: packet dropped', { sender: address });
+  }
+
+  #findProxied(): ProxiedDatagrams | undefined {
+    const { proxies: plan, clock } = this.#options;
+    if (plan !== this.#proxies?.plan)
+      this.#proxies = plan && { plan, datagrams: new ProxiedDatagrams(plan, clock) };
+    return this.#proxies?.datagrams;
   }
 
   #noteReceiveError(reason: string): void {
@@ -125,6 +157,7 @@ class DatagramListener implements UdpListener {
       limited,
       shed: 0,
       floods: 0,
+      badHeaders: this.#badHeaders,
       failing: this.#failing,
     };
     const slow = {
@@ -155,18 +188,18 @@ class DatagramListener implements UdpListener {
     );
   }
 
-  #answer(socket: Socket, message: Uint8Array, client: Client): void {
-    this.#packets++;
-    this.#failing = 0;
+  /** @param sender gets the answer */
+  #answer(socket: Socket, message: Uint8Array, client: Client, sender: SocketAddress): void {
     const answer = this.#answers.answer(message, client);
-    if (answer.kind === 'response') void this.#send(socket, answer.response, client);
-    else if (answer.kind === 'later') void this.#sendLater(socket, answer.response, client);
+    if (answer.kind === 'response') void this.#send(socket, answer.response, sender);
+    else if (answer.kind === 'later') void this.#sendLater(socket, answer.response, sender);
   }
 
   async #askSlowly(query: Uint8Array, client: Client): Promise<Uint8Array | undefined> {
     const isFull = this.#unanswered >= (this.#options.maxUnanswered ?? MAX_UNANSWERED);
     if (isFull && !fairScheduler.dropOldest(client.address)) {
       this.#dropped++;
+      this.#noteDrop(DROPPED.QUERIES);
       return undefined;
     }
     this.#asked++;
@@ -175,7 +208,10 @@ class DatagramListener implements UdpListener {
     const turn = await fairScheduler.waitForTurn(client.address, queue);
     if (turn === 'late') this.#expired++;
     if (turn === 'full') this.#dropped++;
-    if (turn !== 'serve') return undefined;
+    if (turn !== 'serve') {
+      this.#noteDrop(DROPPED.QUERIES);
+      return undefined;
+    }
     const response = await this.#options.handleQuery(query, client);
     if (response === undefined || this.#clock.monotonic() < arrived + discard) return response;
     this.#late++;
@@ -185,12 +221,12 @@ class DatagramListener implements UdpListener {
   async #sendLater(
     socket: Socket,
     coming: Promise<Uint8Array | undefined>,
-    client: SocketAddress,
+    sender: SocketAddress,
   ): Promise<void> {
     this.#unanswered++;
     try {
       const response = await coming;
-      if (response !== undefined) await this.#send(socket, response, client);
+      if (response !== undefined) await this.#send(socket, response, sender);
     } catch (error) {
       this.#answers.faults.note(error);
     } finally {
@@ -200,13 +236,19 @@ class DatagramListener implements UdpListener {
   }
 
   /** Node throws at once for port 0; other errors come in the callback. */
-  async #send(socket: Socket, response: Uint8Array, client: SocketAddress): Promise<void> {
+  async #send(socket: Socket, response: Uint8Array, sender: SocketAddress): Promise<void> {
     try {
       await new Promise<void>((resolve, reject) =>
-        socket.send(response, client.port, client.address, (error) => (error ? reject(error) : resolve())),
+        socket.send(response, sender.port, sender.address, (error) => (error ? reject(error) : resolve())),
       );
     } catch {
       this.#refused++;
+      this.#noteDrop(DROPPED.RESPONSES);
     }
+  }
+
+  #noteDrop(what: (typeof DROPPED)[keyof typeof DROPPED]): void {
+    const { drops } = this.#options;
+    if (drops !== undefined) new ListenerDrops(drops).add(what, 1);
   }
 }

@@ -50,6 +50,8 @@ it('a batch', async () => {
     sockets: [socket.fd],
     groups: [0],
     clientRules: [],
+    proxies: [],
+    drops: [],
     packetSize: 512,
     udpSize: 512,
     // It ends after its first batch.
@@ -63,6 +65,7 @@ it('a batch', async () => {
     reportFault: () => {},
     reportDeafness: () => {},
     reportFlood: () => {},
+    reportHeader: () => {},
     receivePolicy: () => undefined,
   };
   new ReaderLoop(data, answers, messages, answers.clock).run();

@@ -40,6 +40,8 @@ export interface ForwardingReaderOptions {
   readonly events: readonly (QueryEventWriter | undefined)[];
   /** One per socket. */
   readonly rules: readonly (ClientRuleChecker | undefined)[];
+  /** Called with the descriptor of a socket that responses were not sent on. */
+  readonly onUnsent: (fd: number, responses: number) => void;
   /** A newer policy, if one was posted. */
   readonly receivePolicy: () => ReaderPolicy | undefined;
   /** Called when a response beyond a rate was dropped or truncated. */
@@ -55,7 +57,7 @@ export class ForwardingReader implements ReaderHost, EndpointSource {
   readonly #options: ForwardingReaderOptions;
   readonly #forwarder: ReaderForwarder;
   readonly #epoll = new Epoll();
-  readonly #replies = new ReplyBatch();
+  readonly #replies: ReplyBatch;
   readonly #sender = new ReplySender();
   /** The writers of all sockets, without duplicates. */
   readonly #writers: readonly QueryEventWriter[];
@@ -66,6 +68,7 @@ export class ForwardingReader implements ReaderHost, EndpointSource {
 
   constructor(options: ForwardingReaderOptions) {
     this.#options = options;
+    this.#replies = new ReplyBatch(options.onUnsent);
     this.#writers = [...new Set(options.events)].filter((writer) => writer !== undefined);
     const { data, table: memory, reader, answers, udpSize, sockets } = options;
     new SharedWords(data.words, data.readers).noteSocket(reader, MAX_SOCKETS, this.#epoll.fd);
@@ -180,12 +183,11 @@ export class ForwardingReader implements ReaderHost, EndpointSource {
     this.#writeEvent(pending, client, response, length);
     const fd = this.#options.sockets[pending.clientSocket[client] ?? 0] ?? -1;
     if (this.#replies.fits(length)) this.#replies.add(fd, octets, response, length, envelope);
-    else
-      this.#sender.send(
-        fd,
-        octets.subarray(envelope, envelope + ENVELOPE.OCTETS),
-        response.subarray(0, length),
-      );
+    else {
+      const octetsOfEnvelope = octets.subarray(envelope, envelope + ENVELOPE.OCTETS);
+      const sent = this.#sender.send(fd, octetsOfEnvelope, response.subarray(0, length));
+      if (sent !== 'sent') this.#options.onUnsent(fd, 1);
+    }
   }
 
   #writeEvent(pending: PendingQueries, client: number, response: Uint8Array, length: number): void {

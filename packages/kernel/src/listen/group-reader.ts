@@ -131,7 +131,11 @@ function addCounts(now: UdpCounts, ended: UdpCounts): UdpCounts {
 /** Whether an address is served in the same way. */
 function hasAlike(served: readonly Served[], address: ListenAddress): boolean {
   return served.some(
-    (one) => isSame(one.address, address) && one.address.clientRules === address.clientRules,
+    (one) =>
+      isSame(one.address, address) &&
+      one.address.clientRules === address.clientRules &&
+      one.address.proxies === address.proxies &&
+      one.address.drops === address.drops,
   );
 }
 

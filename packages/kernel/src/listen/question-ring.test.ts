@@ -91,10 +91,10 @@ describe('the ring of questions', () => {
   });
 
   it('holds as many as there is room for, again and again', () => {
-    const memory = makeQuestionRing(1024);
+    const memory = makeQuestionRing(2048);
     const producer = new QuestionProducer(memory);
     const consumer = new QuestionConsumer(memory);
-    const query = new Uint8Array(1024 / 8 - RECORD);
+    const query = new Uint8Array(2048 / 8 - RECORD);
     for (let round = 1; round <= 100; round++) {
       for (let count = 0; count < 9; count++) push(producer, { socket: 0, index: count, query });
       expect(consumer.countDropped()).toBe(round);
@@ -127,10 +127,10 @@ describe('the ring of questions', () => {
   });
 
   it('gives one client half of it', () => {
-    const memory = makeQuestionRing(8192);
+    const memory = makeQuestionRing(16_384);
     const producer = new QuestionProducer(memory);
     const consumer = new QuestionConsumer(memory);
-    const query = new Uint8Array(128 - RECORD);
+    const query = new Uint8Array(256 - RECORD);
     for (let turn = 0; turn < 1000; turn++) push(producer, { socket: 0, index: 1, query });
     expect(consumer.countDropped()).toBe(1000 - 32);
     while (take(consumer) !== undefined);

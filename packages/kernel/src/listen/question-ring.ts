@@ -19,7 +19,7 @@
  *                12  the ticket of a question that the reader has forwarded and gives up; else 0
  *                16  the server that it has asked      20  milliseconds since then
  *                24  when the question came, a double: milliseconds of the monotonic clock
- *                32  envelope (72)     104  the query, padded to 8 octets
+ *                32  envelope (104)    136  the query, padded to 8 octets
  *
  * Instead of a question, a record may hold a late reply to such a question, or a network error.
  *
@@ -70,6 +70,8 @@ export class QuestionProducer {
   readonly #seed: number;
   /** Octets that were free when a record was reserved last. */
   #free = 0;
+  /** Records dropped by this producer. */
+  dropped = 0;
 
   constructor(memory: SharedArrayBuffer) {
     this.#atoms = new Int32Array(memory, 0, CONTROL_WORDS);
@@ -166,6 +168,7 @@ export class QuestionProducer {
   }
 
   #drop(): false {
+    this.dropped++;
     Atomics.add(this.#atoms, DROPPED, 1);
     return false;
   }

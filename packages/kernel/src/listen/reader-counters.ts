@@ -15,6 +15,7 @@ const FIELDS = [
   'limited',
   'shed',
   'floods',
+  'badHeaders',
   'failing',
 ] as const;
 
@@ -26,7 +27,7 @@ type CounterName = (typeof FIELDS)[number];
  * answers dropped because the send buffer was full. receiveErrors: receive calls that failed. denied: queries of
  * clients that the rules reject. limited: queries and responses beyond a rate. shed: packets of the busiest clients,
  * dropped while a receive buffer was filling up. floods: times that the kernel was set to pass only a part of a
- * client's packets. failing: the receive calls that have failed since the last one that did not.
+ * client's packets. badHeaders: packets dropped since the header of their proxy was malformed, or not wanted. failing: the receive calls that have failed since the last one that did not.
  */
 export type ReaderCounters = Readonly<Record<CounterName, number>>;
 

@@ -26,7 +26,10 @@ import {
 } from './client-rules.ts';
 import { failQuery } from './faults.ts';
 import { type ForwardableAnswers, ForwardingReader } from './forwarding-reader.ts';
+import { DROPPED, ListenerDrops } from './listener-drops.ts';
 import { OverloadGuard } from './overload-guard.ts';
+import { ProxiedPackets } from './proxy-protocol/proxied-packets.ts';
+import type { ProxyProtocolPlan } from './proxy-protocol/proxy-policy.ts';
 import { QueryEventWriter } from './query-events/event-writer.ts';
 import { QuestionProducer } from './question-ring.ts';
 import { COUNTER, FAILING_CALLS } from './reader-counters.ts';
@@ -63,6 +66,10 @@ export interface ReaderData {
   readonly udpSize: number;
   /** What clients of each socket may do; undefined: everything. */
   readonly clientRules: readonly (SharedClientRules | undefined)[];
+  /** Whose packets to each socket may begin with a header that tells the client; undefined: none do. */
+  readonly proxies: readonly (ProxyProtocolPlan | undefined)[];
+  /** Where to count what is dropped at each socket; undefined: nowhere. */
+  readonly drops: readonly (SharedArrayBuffer | undefined)[];
   /** Set if the reader forwards plain questions; undefined: the main thread forwards all. */
   readonly forwarding?: ReaderPathData | undefined;
   /** Milliseconds to wait for more packets after receiving a single one. Default: 0. */
@@ -81,9 +88,12 @@ export interface ReaderMessages {
   reportDeafness(reason: string): void;
   /** A client floods: the kernel now passes only one in `share` of its packets. */
   reportFlood(client: string, share: number): void;
+  /** A packet was dropped since its header was malformed, or its sender may not send one. Reported once a second at most. */
+  reportHeader(sender: string): void;
 }
 
 const MAX_FAULTS_REPORTED = 10;
+const HEADERS_REPORTED_MILLISECONDS = 1000;
 /** A failing receive call must not spin. */
 const PAUSE_AFTER_ERROR_MILLISECONDS = 10;
 
@@ -107,11 +117,16 @@ export class ReaderLoop {
   readonly #udpSize: number;
   /** One per socket. */
   readonly #rules: readonly (ClientRuleChecker | undefined)[];
+  /** One per socket. */
+  readonly #proxies: readonly (ProxiedPackets | undefined)[];
+  /** One per socket. */
+  readonly #drops: readonly (ListenerDrops | undefined)[];
   readonly #makeForwardingReader: () => ForwardingReader | undefined;
   #forwarding: ForwardingReader | undefined;
   readonly #steering: ReaderSteering | undefined;
   readonly #coalesce: number;
   #faultsReported = 0;
+  #headerReported = Number.NEGATIVE_INFINITY;
   /** Receive calls that have failed since the last one that did not. */
   #failing = 0;
   /** When packets last came, or a wait ended. */
@@ -132,7 +147,9 @@ export class ReaderLoop {
     this.#readiness = new SocketReadiness(data.sockets);
     this.#sockets = data.sockets;
     this.#groups = data.groups;
-    this.#guards = data.sockets.map((fd) => this.#makeGuard(fd));
+    this.#proxies = data.proxies.map((plan) => plan && new ProxiedPackets(plan));
+    this.#drops = data.drops.map((memory) => memory && new ListenerDrops(memory));
+    this.#guards = data.sockets.map((fd, socket) => this.#makeGuard(fd, this.#proxies[socket] !== undefined));
     this.#questions = new QuestionProducer(data.ring);
     this.#events = makeEventWriters(data.events);
     const { buffer, byteOffset, byteLength } = this.#batch.octets;
@@ -146,10 +163,11 @@ export class ReaderLoop {
     this.#steering = data.steering && new ReaderSteering(data.steering, data.sockets);
   }
 
-  #makeGuard(fd: number): OverloadGuard {
+  /** @param isProxied the kernel sees proxies only, and must not limit them */
+  #makeGuard(fd: number, isProxied: boolean): OverloadGuard {
     return new OverloadGuard({
       isFillingUp: () => isFillingUp(fd),
-      limit: (clients) => limitClients(fd, clients),
+      limit: (clients) => (!isProxied || clients.length === 0) && limitClients(fd, clients),
       onLimited: (octets, client, share) => {
         this.#count(COUNTER.floods, 1);
         this.#messages.reportFlood(decodeSocketAddress(octets, client).address, share);
@@ -174,6 +192,7 @@ export class ReaderLoop {
       rules: this.#rules,
       receivePolicy: () => this.#messages.receivePolicy(),
       onLimited: () => this.#count(COUNTER.limited, 1),
+      onUnsent: (fd, responses) => this.#drops[this.#sockets.indexOf(fd)]?.add(DROPPED.RESPONSES, responses),
       onFault: (error) => this.#noteFault(error),
     });
   }
@@ -279,8 +298,14 @@ export class ReaderLoop {
     this.#rules[socket]?.setTime();
     this.#forwarding?.begin(came);
     this.#guards[socket]?.beginBatch(received, came);
-    for (let index = 0; index < received; index++) this.#answerPacket(socket, index, events);
+    const proxies = this.#proxies[socket];
+    const dropped = this.#countDropped();
+    for (let index = 0; index < received; index++)
+      if (proxies === undefined || this.#takeHeader(proxies, index))
+        this.#answerPacket(socket, index, events);
     this.#batch.send(fd);
+    const drops = this.#drops[socket];
+    if (drops !== undefined) this.#noteDrops(drops, dropped);
     this.#forwarding?.end();
     events?.publish();
     const now = this.#clock.monotonic();
@@ -295,6 +320,17 @@ export class ReaderLoop {
     return true;
   }
 
+  /** Queries dropped so far. */
+  #countDropped(): number {
+    return (this.#counts[COUNTER.shed] ?? 0) + this.#questions.dropped;
+  }
+
+  /** Counts what the batch has dropped. @param before queries dropped until it came */
+  #noteDrops(drops: ListenerDrops, before: number): void {
+    drops.add(DROPPED.QUERIES, this.#countDropped() - before);
+    drops.add(DROPPED.RESPONSES, this.#batch.refused + this.#batch.blocked);
+  }
+
   #noteReceiveError(errno: number): true {
     this.#count(COUNTER.receiveErrors, 1);
     this.#count(COUNTER.failing, 1);
@@ -307,6 +343,18 @@ export class ReaderLoop {
   #noteReceived(): void {
     this.#failing = 0;
     this.#counts[COUNTER.failing] = 0;
+  }
+
+  /** @returns whether to answer the packet */
+  #takeHeader(proxies: ProxiedPackets, index: number): boolean {
+    const batch = this.#batch;
+    if (proxies.take(batch, index)) return true;
+    this.#count(COUNTER.badHeaders, 1);
+    if (this.#now >= this.#headerReported + HEADERS_REPORTED_MILLISECONDS) {
+      this.#headerReported = this.#now;
+      this.#messages.reportHeader(decodeSocketAddress(batch.octets, batch.locateClient(index)).address);
+    }
+    return false;
   }
 
   #answerPacket(socket: number, index: number, events: QueryEventWriter | undefined): void {

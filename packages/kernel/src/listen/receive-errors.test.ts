@@ -25,6 +25,8 @@ function runDeaf(sockets: readonly number[]) {
     sockets,
     groups: sockets.map(() => 0),
     clientRules: [],
+    proxies: [],
+    drops: [],
     packetSize: 512,
     udpSize: 512,
     orders,
@@ -39,6 +41,7 @@ function runDeaf(sockets: readonly number[]) {
       Atomics.store(new Int32Array(orders), 0, ORDER.STOP);
     },
     reportFlood: () => {},
+    reportHeader: () => {},
     receivePolicy: () => undefined,
   };
   const answers = { enter() {}, leave() {}, setTime() {}, answer: () => 0 };

@@ -19,12 +19,14 @@ export interface ConnectionLimits {
 }
 
 /**
- * Why a connection ended. `handshake`: the client and the listener did not agree on TLS. `evicted`: its place was needed. `unread`: it
+ * Why a connection ended. `header`: the header of its proxy was malformed, rejected, or cut off. `handshake`: the client and the
+ * listener did not agree on TLS. `evicted`: its place was needed. `unread`: it
  * held too many octets, since the client did not read its answers. `error`: a reset, or answers not read in time.
  */
 export const END_REASONS = [
   'client',
   'garbage',
+  'header',
   'handshake',
   'idle',
   'queries',

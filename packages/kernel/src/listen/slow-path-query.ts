@@ -8,6 +8,7 @@ import type { QueryOctets, TakenOver } from '../forward/reader-path/reader-host.
 import { ENVELOPE } from '../socket/envelope.ts';
 import type { ClientRuleChecker } from './client-rules.ts';
 import type { Work } from './fair-scheduler.ts';
+import type { ListenerDrops } from './listener-drops.ts';
 import type { QuestionTarget } from './question-ring.ts';
 
 /** The facts that all clients of a socket share. */
@@ -37,6 +38,8 @@ export class SlowPathQuery implements QuestionTarget, QueryOctets, Work {
   origin = NO_ORIGIN;
   /** What clients of its socket may do; undefined: everything. */
   rules: ClientRuleChecker | undefined;
+  /** Where to count it if it is dropped; undefined: nowhere. */
+  drops: ListenerDrops | undefined;
   /** The descriptor of its socket. */
   fd = -1;
   /** When it was taken, by the clock of query events; 0 without events. */

@@ -27,6 +27,7 @@ import { type FairScheduler, fairScheduler, type WorkSource } from './fair-sched
 import { Faults, failQuery } from './faults.ts';
 import { FillPoll } from './fill-poll.ts';
 import type { AnswerLarge } from './large-answers.ts';
+import { DROPPED, ListenerDrops } from './listener-drops.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
 import type { QueryTimeouts } from './query-timeouts.ts';
 import { QuestionConsumer, RECORD } from './question-ring.ts';
@@ -45,6 +46,8 @@ export interface QuestionSource {
   readonly endpoints: readonly SocketAddress[];
   /** What clients of each socket may do; undefined: everything. Here it limits responses. */
   readonly clientRules: readonly (SharedClientRules | undefined)[];
+  /** Where to count what is dropped at each socket; undefined: nowhere. */
+  readonly drops: readonly (SharedArrayBuffer | undefined)[];
 }
 
 export interface SlowQuestionCounts {
@@ -72,6 +75,8 @@ interface Source {
   readonly origins: readonly SlowPathOrigin[];
   /** One per socket. */
   readonly rules: readonly (ClientRuleChecker | undefined)[];
+  /** One per socket. */
+  readonly drops: readonly (ListenerDrops | undefined)[];
   /** Whether the next question will wake us. */
   isWatched: boolean;
 }
@@ -117,7 +122,7 @@ export class SlowPathQueue implements WorkSource {
   readonly #faults: Faults;
   readonly #clients = new ClientAddresses();
   readonly #sender = new ReplySender();
-  readonly #batch = new ReplyBatch();
+  readonly #batch = new ReplyBatch((fd, answers) => this.#noteUnsent(fd, answers));
   readonly #spare: SlowPathQuery[] = [];
   readonly #owner = {
     begin: (question: SlowPathQuery) => void this.#answer(question),
@@ -214,6 +219,7 @@ export class SlowPathQueue implements WorkSource {
       if (!this.#batch.fits(length)) {
         const isSent = this.#sender.send(fd, octets, response.subarray(0, length)) === 'sent';
         if (!isSent) this.#unsent++;
+        if (!isSent) question.drops?.add(DROPPED.RESPONSES, 1);
       } else {
         this.#batch.add(fd, octets, response, length);
         if (!this.#isSending) {
@@ -229,7 +235,13 @@ export class SlowPathQueue implements WorkSource {
   #drop(question: SlowPathQuery, why: 'late' | 'full'): void {
     if (why === 'late') this.#expired++;
     else this.#dropped++;
+    question.drops?.add(DROPPED.QUERIES, 1);
     this.#release(question);
+  }
+
+  #noteUnsent(fd: number, answers: number): void {
+    for (const { sockets, drops } of this.#sources)
+      drops[sockets.indexOf(fd)]?.add(DROPPED.RESPONSES, answers);
   }
 
   #release(question: SlowPathQuery): void {
@@ -297,7 +309,7 @@ export class SlowPathQueue implements WorkSource {
   }
 
   /** @returns whether this ring may have more */
-  #takeFrom({ reader, consumer, sockets, origins, rules }: Source): boolean {
+  #takeFrom({ reader, consumer, sockets, origins, rules, drops }: Source): boolean {
     for (let taken = 0; taken < TAKEN_PER_TURN; taken++) {
       const question = this.#spare.pop() ?? new SlowPathQuery(this.#owner);
       if (!consumer.take(question)) {
@@ -306,8 +318,10 @@ export class SlowPathQueue implements WorkSource {
       }
       if (this.#takeAbout(reader, question)) continue;
       question.client = this.#clients.find(question.octets);
+      question.drops = drops[question.socket];
       if (!this.#makeRoom(question.client)) {
         this.#dropped++;
+        question.drops?.add(DROPPED.QUERIES, 1);
         this.#keepSpare(question);
         continue;
       }
@@ -374,7 +388,8 @@ export class SlowPathQueue implements WorkSource {
 
 const NO_RESPONSE = new Uint8Array();
 
-function makeSource({ reader, ring, sockets, groups, endpoints, clientRules }: QuestionSource): Source {
+function makeSource(source: QuestionSource): Source {
+  const { reader, ring, sockets, groups, endpoints, clientRules, drops } = source;
   return {
     reader,
     consumer: new QuestionConsumer(ring),
@@ -385,6 +400,7 @@ function makeSource({ reader, ring, sockets, groups, endpoints, clientRules }: Q
       localPort: port,
     })),
     rules: makeCheckers(clientRules),
+    drops: drops.map((memory) => memory && new ListenerDrops(memory)),
     isWatched: false,
   };
 }

@@ -9,7 +9,13 @@ import { admitClient } from '../base/descriptors.ts';
 import type { Log } from '../base/log.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Client } from '../chain/query.ts';
-import { formatSocketAddress, type SocketAddress, toAddressFamily } from '../socket/addresses.ts';
+import {
+  decodeSocketAddress,
+  encodeSocketAddress,
+  formatSocketAddress,
+  type SocketAddress,
+  toAddressFamily,
+} from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';
 import { nodeBindError } from '../socket/socket-error.ts';
 import { countUnaccepted, openTcpListener, probeTcpPort } from '../socket/tcp-listener.ts';
@@ -18,11 +24,14 @@ import { ConnectionTable, type ConnectionTableLimits } from './connection-table.
 import { Http1Parser } from './https/http-exchanges.ts';
 import { type HttpService, HttpsConnection } from './https-connection.ts';
 import { MessageAnswers } from './message-answers.ts';
+import { OpeningConnection } from './opening-connection.ts';
+import { ProxyHeaderReader } from './proxy-protocol/proxy-header.ts';
+import { ProxyPolicies, type ProxyPolicy, type ProxyProtocolPlan } from './proxy-protocol/proxy-policy.ts';
+import { readStreamHeader, type StreamHeader } from './proxy-protocol/stream-header.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 import type { QueryTimeouts } from './query-timeouts.ts';
 import type { TlsIdentity } from './secure/tls-identity.ts';
 import { TlsServer } from './secure/tls-server.ts';
-import { type OpenProtocol, SecureConnection } from './secure-connection.ts';
 import {
   type ConnectionEvents,
   type ConnectionLimits,
@@ -72,6 +81,8 @@ export interface TcpOptions {
   readonly events?: QueryEventRings | undefined;
   /** What clients may do; undefined: everything. */
   readonly clientRules?: SharedClientRules | undefined;
+  /** Whose headers tell the client; undefined: no header does. Read for each connection, since it may change. */
+  readonly proxies?: ProxyProtocolPlan | undefined;
   /** Default: `DEFAULT_QUERY_TIMEOUTS`. */
   readonly timeouts?: QueryTimeouts | undefined;
   readonly limits?: Partial<TcpLimits>;
@@ -113,6 +124,8 @@ export class TcpListener {
   readonly #connections: ConnectionTable<ServedConnection>;
   /** Undefined: DNS with lengths before its messages. */
   readonly #http: HttpService | undefined;
+  readonly #options: Pick<TcpOptions, 'proxies'>;
+  #policies: { readonly plan: ProxyProtocolPlan; readonly find: ProxyPolicies } | undefined;
   #tls: TlsServer | undefined;
   readonly #ended = new Map<EndReason, number>(END_REASONS.map((reason) => [reason, 0]));
   #sweep: Timer | undefined;
@@ -125,6 +138,7 @@ export class TcpListener {
   #onEmpty: () => void = () => {};
 
   constructor(options: TcpOptions) {
+    this.#options = options;
     this.#limits = { ...TCP_LIMITS, ...options.limits };
     this.#connections = new ConnectionTable(this.#limits);
     this.#answers = new MessageAnswers(options.answers, options.handleQuery, options);
@@ -232,24 +246,78 @@ export class TcpListener {
     }
     this.#accepted++;
     const client: Client = { address, port, transport: 'tcp', localAddress, localPort, group };
-    const connection = this.#serve(socket, client, {
-      onEnd: (gone, reason) => this.#forget(gone, address, reason),
-      onHeld: (holder, more) => this.#connections.account(address, holder, more),
-    });
+    const policy = this.#findPolicy(client);
+    const holder = { address };
+    const events: ConnectionEvents = {
+      onEnd: (gone, reason) => this.#forget(gone, holder.address, reason),
+      onHeld: (connection, more) => this.#connections.account(holder.address, connection, more),
+    };
+    const connection =
+      policy === 'skip'
+        ? this.#serve(socket, client, events)
+        : this.#serveProxied(socket, client, policy, events, holder);
     this.#connections.add(address, connection);
     if (this.#stopped !== undefined) connection.leave();
     this.#sweepWhileCrowded();
   }
 
+  /** The policy for headers of a sender; `skip`: its connections begin with their protocol. */
+  #findPolicy(sender: Client): ProxyPolicy {
+    const { proxies } = this.#options;
+    if (proxies !== this.#policies?.plan)
+      this.#policies = proxies && { plan: proxies, find: new ProxyPolicies(proxies) };
+    if (this.#policies === undefined) return 'skip';
+    const [address = ''] = sender.address.split('%');
+    return this.#policies.find.find(encodeSocketAddress({ address, port: sender.port }), 0);
+  }
+
+  /** @param holder whose place the connection takes: that of the client, once it is known */
+  #serveProxied(
+    socket: Socket,
+    sender: Client,
+    policy: ProxyPolicy,
+    events: ConnectionEvents,
+    holder: { address: string },
+  ): ServedConnection {
+    const opening = new OpeningConnection(socket, 'header', this.#limits, this.#clock, events);
+    const header = new ProxyHeaderReader();
+    readStreamHeader(socket, header, (result) => {
+      if (isRefused(result, policy)) {
+        opening.cut(result === 'closed' ? 'client' : 'header');
+        return;
+      }
+      const isUsed = result === 'read' && policy === 'use';
+      const client = isUsed ? readClient(header, sender) : sender;
+      if (this.#move(opening, holder, client.address))
+        opening.opened((inside) => this.#serve(socket, client, inside));
+      else opening.cut('evicted');
+    });
+    return opening;
+  }
+
+  /** Accounts for a connection with its client in place of its proxy. @returns false: the client has too many */
+  #move(connection: ServedConnection, holder: { address: string }, address: string): boolean {
+    if (holder.address === address) return true;
+    this.#connections.remove(holder.address, connection);
+    const hasPlace = this.#connections.makePlace(address);
+    if (hasPlace) holder.address = address;
+    this.#connections.add(holder.address, connection);
+    return hasPlace;
+  }
+
   #serve(accepted: Socket, client: Client, accepting: ConnectionEvents): ServedConnection {
     const http = this.#http;
     const common = [this.#answers, this.#limits, this.#clock] as const;
-    const open: OpenProtocol = (socket, events) =>
+    const open = (socket: Socket, events: ConnectionEvents): ServedConnection =>
       http === undefined
         ? new StreamConnection(socket, client, ...common, events)
         : new HttpsConnection(socket, client, http, ...common, events);
     if (this.#tls === undefined) return open(accepted, accepting);
-    return new SecureConnection(accepted, this.#tls, open, this.#limits, this.#clock, accepting);
+    const opening = new OpeningConnection(accepted, 'handshake', this.#limits, this.#clock, accepting);
+    this.#tls.secure(accepted, (secured) => {
+      if (!opening.opened((inside) => open(secured, inside))) secured.destroy();
+    });
+    return opening;
   }
 
   /** With few places left, idle connections end sooner than their own timers. */
@@ -305,6 +373,23 @@ export class TcpListener {
     });
     await within(this.#clock, graceMilliseconds, empty);
   }
+}
+
+/** Whether a connection is not served. */
+function isRefused(header: StreamHeader, policy: ProxyPolicy): boolean {
+  return header === 'closed' || header === 'malformed' || (header === 'read' && policy === 'reject');
+}
+
+/** The client that a header tells; the sender, if the header tells of none. */
+function readClient({ source, destination }: ProxyHeaderReader, sender: Client): Client {
+  if (source.length === 0) return sender;
+  const asked = decodeSocketAddress(destination.octets);
+  return {
+    ...sender,
+    ...decodeSocketAddress(source.octets),
+    localAddress: asked.address,
+    localPort: asked.port,
+  };
 }
 
 /**

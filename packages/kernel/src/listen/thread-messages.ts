@@ -12,7 +12,8 @@ export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'fault'; readonly reason: string }
   | { readonly kind: 'deaf'; readonly reason: string }
-  | { readonly kind: 'flood'; readonly client: string; readonly share: number };
+  | { readonly kind: 'flood'; readonly client: string; readonly share: number }
+  | { readonly kind: 'header'; readonly sender: string };
 
 export function threadMessages(port: MessagePort): ReaderMessages & { ready(): void } {
   const post = (message: ThreadMessage): void => port.postMessage(message);
@@ -21,6 +22,7 @@ export function threadMessages(port: MessagePort): ReaderMessages & { ready(): v
     reportFault: (error) => post({ kind: 'fault', reason: describeDefect(error) }),
     reportDeafness: (reason) => post({ kind: 'deaf', reason }),
     reportFlood: (client, share) => post({ kind: 'flood', client, share }),
+    reportHeader: (sender) => post({ kind: 'header', sender }),
     receivePolicy: () => receiveNewestPolicy(port),
   };
 }

@@ -6,6 +6,7 @@ import type { QueryOctets, ReaderPathData, TakenOver } from '../forward/reader-p
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import type { SharedClientRules } from './client-rules.ts';
+import type { ProxyProtocolPlan } from './proxy-protocol/proxy-policy.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 
 /** An address to serve. */
@@ -16,6 +17,10 @@ export interface ListenAddress extends SocketAddress {
   readonly events?: Pick<QueryEventRings, 'ofReader'> | undefined;
   /** What clients may do over UDP at this address, if not the rules for all addresses. */
   readonly clientRules?: SharedClientRules | undefined;
+  /** Whose packets may begin with a header that tells the client; undefined: none do. */
+  readonly proxies?: ProxyProtocolPlan | undefined;
+  /** Where to count what is dropped, see `ListenerDrops`; undefined: nowhere. */
+  readonly drops?: SharedArrayBuffer | undefined;
 }
 
 /** Answers from memory, without waiting: `TableReader` implements it. */

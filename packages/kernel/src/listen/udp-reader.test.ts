@@ -24,6 +24,8 @@ it('a reader that the system gives no thread tries again later', async () => {
     sockets: [],
     groups: [],
     clientRules: [],
+    proxies: [],
+    drops: [],
     packetSize: 512,
     udpSize: 512,
     orders: new SharedArrayBuffer(4),

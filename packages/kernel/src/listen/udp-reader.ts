@@ -149,6 +149,10 @@ export class UdpReader {
         client,
         letThrough: `1 in ${share}`,
       });
+    } else if (message.kind === 'header') {
+      this.#warnings.warn('PROXY header malformed or not allowed: packet dropped', {
+        sender: message.sender,
+      });
     } else {
       this.#log.error('internal error', {
         reader: this.data.reader,

@@ -20,6 +20,7 @@ import {
 } from '../socket/udp-socket.ts';
 import type { AnswerLarge } from './large-answers.ts';
 import { PacketSteering } from './packet-steering.ts';
+import { ProxiedPackets } from './proxy-protocol/proxied-packets.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from './query-timeouts.ts';
 import { makeQuestionRing, QuestionProducer } from './question-ring.ts';
 import { makeReaderCounters, readReaderCounters } from './reader-counters.ts';
@@ -58,7 +59,7 @@ export interface UdpOptions extends UdpBasics {
 
 /** A packet size that fits any sensible query, whatever `udpSize` is. */
 const MIN_PACKET_OCTETS = 1280;
-/** Some 4,000 questions: more than may wait for upstream servers at once. */
+/** Some 3,000 questions: more than may wait for upstream servers at once. */
 const RING_OCTETS = 512 * 1024;
 /** How long readers may take to answer queued packets when they stop. */
 const DRAIN_MILLISECONDS = 2000;
@@ -345,9 +346,11 @@ function handOverQueries(
   for (const [socket, bound] of sockets.entries()) {
     if (kept.has(bound)) continue;
     const { fd } = bound;
+    const plan = data.proxies[socket];
+    const proxies = plan && new ProxiedPackets(plan);
     for (let left = batch.receive(fd, MSG_DONTWAIT); left > 0; left = batch.receive(fd, MSG_DONTWAIT))
       for (let index = 0; index < left; index++)
-        if (!batch.isCut(index)) {
+        if (!batch.isCut(index) && proxies?.take(batch, index) !== false) {
           const start = batch.startAt(index);
           const length = batch.lengthAt(index);
           questions.push(socket, batch, index, batch.octets, start, length, now);
@@ -380,6 +383,8 @@ function readerData(
     packetSize: Math.max(MIN_PACKET_OCTETS, options.udpSize),
     udpSize: options.udpSize,
     clientRules: options.addresses.map(({ clientRules = options.clientRules }) => clientRules),
+    proxies: options.addresses.map(({ proxies }) => proxies),
+    drops: options.addresses.map(({ drops }) => drops),
     coalesce: options.coalesce,
     // A single reader has nothing to report.
     steering: (options.maxReaders ?? options.readers) > 1 ? { words: steering, place: index } : undefined,

@@ -7,6 +7,7 @@ import type { ResponseForm } from '../chain/response-form.ts';
 import type { PluginUse } from '../contract/plugin-use.ts';
 import type { RestoredDeviations } from '../deviations/table.ts';
 import type { ClientRules } from '../listen/client-rules.ts';
+import type { ProxyProtocolPlan } from '../listen/proxy-protocol/proxy-policy.ts';
 import type { TlsOptions } from '../listen/secure/tls-options.ts';
 
 export interface ServerBlocksPlan {
@@ -82,6 +83,10 @@ export interface ListenerGroupPlan extends GroupPlan {
   readonly tls: TlsOptions | undefined;
   /** What its clients may do; undefined: everything. */
   readonly clients?: ClientRules | undefined;
+  /** Whose headers tell the client; undefined: no header does. */
+  readonly proxies?: ProxyProtocolPlan | undefined;
+  /** Whether to count what is dropped under load. Default: no. */
+  readonly countsDrops?: boolean;
 }
 
 export type ListenScheme = 'dns' | 'tls' | 'https';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { SocketAddress } from './addresses.ts';
+import { decodeSocketAddress, encodeSocketAddress, type SocketAddress } from './addresses.ts';
 import { PacketBatch } from './batch.ts';
 import { closeDescriptor } from './descriptor.ts';
 import { ENVELOPE, readClient } from './envelope.ts';
@@ -103,7 +103,35 @@ describe('PacketBatch', () => {
       expect(readClient(envelope)).toEqual(client.endpoint);
       expect(sender.send(server.fd, envelope, Buffer.from(`later ${at}`))).toBe('sent');
     }
-    expect(receiveAll(client.fd)).toEqual(['at once', 'later 0', 'later 144']);
+    expect(receiveAll(client.fd)).toEqual(['at once', 'later 0', `later ${2 * ENVELOPE.OCTETS}`]);
+  });
+
+  it('answers the sender of a packet that has got another client, at once and later', () => {
+    const batch = new PacketBatch(PACKET_OCTETS);
+    const envelope = new Uint8Array(ENVELOPE.OCTETS);
+    const told = { address: '2001:db8::77', port: 4711 };
+    const address = encodeSocketAddress(told);
+    send(['<one', '<two', 'three']);
+    batch.receive(server.fd, MSG_DONTWAIT);
+    for (const index of [0, 1]) {
+      batch.removeStart(index, 1);
+      batch.setClient(index, address, address.length);
+      expect(decodeSocketAddress(batch.octets, batch.locateClient(index))).toEqual(told);
+    }
+    expect([0, 1, 2].map((index) => readPacketText(batch, index))).toEqual(['one', 'two', 'three']);
+    batch.writeEnvelope(0, envelope, 0);
+    expect(readClient(envelope)).toEqual(told);
+    answerWith(batch, 1, 'at once');
+    answerWith(batch, 2, 'as usual');
+    batch.send(server.fd);
+    expect(sender.send(server.fd, envelope, Buffer.from('later'))).toBe('sent');
+    expect(receiveAll(client.fd)).toEqual(['at once', 'as usual', 'later']);
+    // The next packets have their senders as clients again.
+    send(['four']);
+    batch.receive(server.fd, MSG_DONTWAIT);
+    expect(decodeSocketAddress(batch.octets, batch.locateClient(0))).toEqual(client.endpoint);
+    batch.writeEnvelope(0, envelope, 0);
+    expect(envelope[ENVELOPE.SENDER_LENGTH]).toBe(0);
   });
 
   it('tells packets that were cut', () => {

@@ -31,6 +31,9 @@ export class PacketBatch implements RefusedMessages {
   #received = BATCH_PACKETS;
   /** Headers at the front that hold answers. */
   #answers = 0;
+  /** By seat: the octets of the sender's address where the sender is not the client; else 0. */
+  readonly #senders = new Uint8Array(BATCH_PACKETS);
+  #hasSenders = false;
 
   /** @param packetSize octets of the largest query to accept and the largest answer to send */
   constructor(packetSize: number) {
@@ -64,6 +67,8 @@ export class PacketBatch implements RefusedMessages {
     }
     this.#received = 0;
     this.#answers = 0;
+    if (this.#hasSenders) this.#senders.fill(0);
+    this.#hasSenders = false;
   }
 
   /** Where packet `index` (below what `receive` returned) begins in `octets`. */
@@ -81,6 +86,31 @@ export class PacketBatch implements RefusedMessages {
     return this.#words[index * HEADER_WORDS + HEADER.RECEIVED] ?? 0;
   }
 
+  /** Takes the first octets of packet `index` out. */
+  removeStart(index: number, octets: number): void {
+    const start = this.startAt(index);
+    const length = this.lengthAt(index) - octets;
+    this.octets.copyWithin(start, start + octets, start + octets + length);
+    this.#words[index * HEADER_WORDS + HEADER.RECEIVED] = length;
+  }
+
+  /**
+   * Gives packet `index` a client that is not its sender, which still gets the answer.
+   *
+   * @param address memory that begins with the client's socket address, `MAX_NAME_OCTETS` long
+   * @param length octets of the address
+   */
+  setClient(index: number, address: Uint8Array, length: number): void {
+    const seat = this.#seats[index] ?? 0;
+    const name = this.locateClient(index);
+    const word = index * HEADER_WORDS + HEADER.NAME_LENGTH;
+    this.octets.copyWithin(name + ENVELOPE.SENDER, name, name + MAX_NAME_OCTETS);
+    for (let octet = 0; octet < MAX_NAME_OCTETS; octet++) this.octets[name + octet] = address[octet] ?? 0;
+    this.#senders[seat] = this.#words[word] ?? 0;
+    this.#words[word] = length;
+    this.#hasSenders = true;
+  }
+
   /** Whether packet `index` was longer than the stored part. */
   isCut(index: number): boolean {
     return ((this.#words[index * HEADER_WORDS + HEADER.FLAGS] ?? 0) & MSG_TRUNC) !== 0;
@@ -94,9 +124,18 @@ export class PacketBatch implements RefusedMessages {
     const place = this.#answers++;
     if (place !== index) this.#swap(place, index);
     const header = place * HEADER_WORDS;
+    if (this.#hasSenders) this.#returnToSender(place);
     this.#row.setLength(this.#seats[place] ?? 0, length);
     if (this.#words[header + HEADER.CONTROL_LENGTH] !== 0)
       readdressControl(this.#words, this.#locateControl(place));
+  }
+
+  #returnToSender(index: number): void {
+    const length = this.#senders[this.#seats[index] ?? 0] ?? 0;
+    if (length === 0) return;
+    const sender = this.locateClient(index) + ENVELOPE.SENDER;
+    this.octets.copyWithin(sender - ENVELOPE.SENDER, sender, sender + length);
+    this.#words[index * HEADER_WORDS + HEADER.NAME_LENGTH] = length;
   }
 
   #locateControl(index: number): number {
@@ -125,6 +164,10 @@ export class PacketBatch implements RefusedMessages {
     for (let octet = 0; octet < MAX_NAME_OCTETS; octet++) target[at + octet] = this.octets[name + octet] ?? 0;
     target[at + ENVELOPE.NAME_LENGTH] = this.#words[header + HEADER.NAME_LENGTH] ?? 0;
     target[at + ENVELOPE.CONTROL_LENGTH] = this.#words[header + HEADER.CONTROL_LENGTH] ?? 0;
+    const sender = this.#hasSenders ? (this.#senders[this.#seats[index] ?? 0] ?? 0) : 0;
+    target[at + ENVELOPE.SENDER_LENGTH] = sender;
+    for (let octet = 0; octet < sender; octet++)
+      target[at + ENVELOPE.SENDER + octet] = this.octets[name + ENVELOPE.SENDER + octet] ?? 0;
     for (let octet = 0; octet < CONTROL_OCTETS; octet++) {
       target[at + ENVELOPE.CONTROL + octet] = this.octets[control + octet] ?? 0;
     }

@@ -1,19 +1,30 @@
 /**
- * An envelope: the client of a packet, and the local address that it was sent to. It holds the octets as the kernel
- * wrote them and accepts them back with the answer.
+ * An envelope: the client of a packet, its sender if that is a proxy, and the local address that it was sent to. It holds the octets
+ * as the kernel wrote them and accepts them back with the answer.
  *
  *     0    the client's socket address (28)
  *     28   its length      29   the length of the control message, 0 without one
+ *     30   the length of the sender's socket address, 0 if the sender is the client
  *     32   the control message IP_PKTINFO (32) or IPV6_PKTINFO (40):
  *
  *          0   length (8)   8 level   12 type
  *          IPv4   16 interface   20 our address to answer from   24 the address in the packet
  *          IPv6   16 our address (16)   32 interface
+ *
+ *     72   the sender's socket address (28), which answers go to
  */
 import { decodeSocketAddress, type SocketAddress } from './addresses.ts';
 import { IPPROTO_IPV6 } from './linux.ts';
 
-export const ENVELOPE = { NAME: 0, NAME_LENGTH: 28, CONTROL_LENGTH: 29, CONTROL: 32, OCTETS: 72 } as const;
+export const ENVELOPE = {
+  NAME: 0,
+  NAME_LENGTH: 28,
+  CONTROL_LENGTH: 29,
+  SENDER_LENGTH: 30,
+  CONTROL: 32,
+  SENDER: 72,
+  OCTETS: 104,
+} as const;
 /** Octets of the longest socket address, and of the longest control message, that the kernel writes. */
 export const MAX_NAME_OCTETS = 28;
 export const CONTROL_OCTETS = 40;

@@ -145,16 +145,18 @@ export class MessageRow {
   }
 
   /**
-   * Addresses message `index` to the client of an envelope, from the address that the client queried.
+   * Addresses message `index` to the sender of an envelope's packet, from the address that it queried.
    *
    * @param from where the envelope begins
    */
   address(index: number, envelope: Uint8Array, from = 0): void {
     const { octets, words } = this;
     const at = this.envelopeAt(index);
-    const nameLength = envelope[from + ENVELOPE.NAME_LENGTH] ?? 0;
+    const senderLength = envelope[from + ENVELOPE.SENDER_LENGTH] ?? 0;
+    const name = from + (senderLength > 0 ? ENVELOPE.SENDER : ENVELOPE.NAME);
+    const nameLength = senderLength > 0 ? senderLength : (envelope[from + ENVELOPE.NAME_LENGTH] ?? 0);
     const controlLength = envelope[from + ENVELOPE.CONTROL_LENGTH] ?? 0;
-    for (let octet = 0; octet < nameLength; octet++) octets[at + octet] = envelope[from + octet] ?? 0;
+    for (let octet = 0; octet < nameLength; octet++) octets[at + octet] = envelope[name + octet] ?? 0;
     const control = ENVELOPE.CONTROL;
     for (let octet = control; octet < control + controlLength; octet++)
       octets[at + octet] = envelope[from + octet] ?? 0;

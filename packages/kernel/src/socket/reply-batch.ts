@@ -12,8 +12,14 @@ export class ReplyBatch implements RefusedMessages {
   /** Answers that the kernel has refused so far. */
   unsent = 0;
   readonly #row = new MessageRow(ANSWERS, MAX_OCTETS, 'any');
+  readonly #onUnsent: (fd: number, answers: number) => void;
   #fd = -1;
   #count = 0;
+
+  /** @param onUnsent called when answers on a socket were refused or dropped */
+  constructor(onUnsent: (fd: number, answers: number) => void = () => {}) {
+    this.#onUnsent = onUnsent;
+  }
 
   /** Whether a batch can send an answer of this many octets. */
   fits(length: number): boolean {
@@ -43,9 +49,11 @@ export class ReplyBatch implements RefusedMessages {
   flush(): void {
     const count = this.#count;
     this.#count = 0;
+    const before = this.unsent;
     // `send` adds refused answers to `unsent` itself.
     const left = this.#row.send(this.#fd, count, this);
     this.unsent += left;
+    if (this.unsent > before) this.#onUnsent(this.#fd, this.unsent - before);
   }
 
   skips(): boolean {

@@ -40,17 +40,8 @@ export const view = definePlugin({
   }),
 });
 
-/** Labels of a plugin that is not built. */
-const UNKNOWN_LABEL = /\bmetadata\(\s*(['"])(geoip\/[^'"]*)\1\s*\)/;
-
 function readCondition(cursor: DirectiveCursor): Expression {
   const text = cursor.remainingArguments().join(' ');
-  const [, , label] = UNKNOWN_LABEL.exec(text) ?? [];
-  if (label !== undefined)
-    throw cursor.bareError(
-      `the metadata ${label} is not built into Portolan`,
-      "Choose the block by the client's address, as in incidr(client_ip(), '10.1.0.0/16').",
-    );
   try {
     return readExpression(text, QUERY_TYPES);
   } catch (error) {

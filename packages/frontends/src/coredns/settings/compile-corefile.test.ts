@@ -22,3 +22,16 @@ it('knows the certificate of metrics that are meant for TLS', () => {
     { kind: 'metrics', address: ':9154' },
   ]);
 });
+
+it('takes proxies from the last block of an address and port, and counts drops if one block does', () => {
+  const { groups } = compilePlan(
+    'a.test {\n proxyproto {\n allow 192.0.2.0/24\n udp_session_tracking 28s\n }\n whoami\n}\n' +
+      'b.test {\n proxyproto {\n default reject\n }\n shed\n whoami\n}\nc.test {\n whoami\n}\n.:54 {\n whoami\n}\n',
+  );
+  expect(groups[0]).toMatchObject({
+    proxies: { trusted: [], others: 'reject', sessions: { milliseconds: 28_000, max: 10_240 } },
+    countsDrops: true,
+  });
+  expect(groups[1]).toMatchObject({ port: 54, proxies: undefined });
+  expect(groups[1]).not.toHaveProperty('countsDrops');
+});

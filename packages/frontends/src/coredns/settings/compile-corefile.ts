@@ -6,6 +6,7 @@ import type { ServerKey } from '@portolan/corefile/keys/server-key.ts';
 import { toCoreDnsForm } from '@portolan/kernel/chain/response-form.ts';
 import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
+import type { ProxyProtocolPlan } from '@portolan/kernel/listen/proxy-protocol/proxy-policy.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from '@portolan/kernel/listen/query-timeouts.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import type {
@@ -138,8 +139,17 @@ function groupListeners(blocks: readonly ServerBlock[]): readonly ListenerGroupP
         const clients = joinRules(before?.clients, findOptions(block, 'portolan')?.clients);
         const opened = before ?? { ...createListenerGroup(block, key, address), sites: [] };
         const tls = opened.tls ?? findTls(block, key);
-        const isAsBefore = opened === before && tls === before.tls && clients === before.clients;
-        const group = isAsBefore ? before : { ...opened, tls, ...(clients && { clients }) };
+        const proxies = joinProxies(before?.proxies, findOptions(block, 'proxyproto'));
+        const countsDrops = before?.countsDrops === true || hasShed(block);
+        const isAsBefore =
+          opened === before &&
+          tls === before.tls &&
+          clients === before.clients &&
+          proxies === before.proxies &&
+          countsDrops === (before.countsDrops ?? false);
+        const group = isAsBefore
+          ? before
+          : { ...opened, tls, proxies, ...(clients && { clients }), ...(countsDrops && { countsDrops }) };
         groups.set(server, group);
         const { zone } = key;
         const site = `${server} ${zone}`;
@@ -186,6 +196,19 @@ function createListenerGroup(
 }
 
 const MAX_HTTPS_CONNECTIONS = 200;
+
+function hasShed({ plugins }: ServerBlock): boolean {
+  return plugins.some(({ name }) => name === 'shed');
+}
+
+/** As in CoreDNS, the last block of an address and port has a say on all of it; sessions stay if it does not name them. */
+function joinProxies(
+  before: ProxyProtocolPlan | undefined,
+  own: ProxyProtocolPlan | undefined,
+): ProxyProtocolPlan | undefined {
+  if (before === undefined || own === undefined) return own ?? before;
+  return { ...own, sessions: own.sessions ?? before.sessions };
+}
 
 /** Blocks with the same address and port have their rules together. */
 function joinRules(one: ClientRules | undefined, other: ClientRules | undefined): ClientRules | undefined {

@@ -475,9 +475,30 @@ describe('the options of a directive', () => {
       'prometheus :1 {\nruntime_metrics\ntls f\n}',
       { address: ':1', hasRuntimeMetrics: true, tlsConfiguration: 'f' },
     ],
+    ['proxyproto', 'proxyproto', { trusted: [], others: 'use', sessions: undefined }],
+    ['proxyproto', 'proxyproto {\ndefault REJECT\n}', { trusted: [], others: 'reject', sessions: undefined }],
+    [
+      'proxyproto',
+      'proxyproto {\nallow 192.0.2.1/32 2001:db8::/32\nallow 10.0.0.0/8\nudp_session_tracking 28s 20\n}',
+      {
+        trusted: [
+          { address: '192.0.2.1', prefix: 32 },
+          { address: '2001:db8::', prefix: 32 },
+          { address: '10.0.0.0', prefix: 8 },
+        ],
+        others: 'ignore',
+        sessions: { milliseconds: 28_000, max: 20 },
+      },
+    ],
+    [
+      'proxyproto',
+      'proxyproto {\nallow 192.0.2.1/32\ndefault skip\nudp_session_tracking 1m\nudp_session_tracking 0s\n}',
+      { trusted: [{ address: '192.0.2.1', prefix: 32 }], others: 'skip', sessions: undefined },
+    ],
     ['ready', 'ready {\nmonitor continuously\n}', { address: ':8181', monitor: 'continuously' }],
     ['reload', 'reload', { interval: 30_000, jitter: 15_000 }],
     ['reload', 'reload 10s 9s', { interval: 10_000, jitter: 5000 }],
+    ['shed', 'shed', undefined],
     [
       'timeouts',
       'timeouts {\nread 2\nidle 1m\nmaxtcpqueries -1\n}',
@@ -618,9 +639,6 @@ describe('a warning', () => {
 describe('a plugin that is not built', () => {
   it.each([
     ['trace', '{duration}'],
-    ['geoip', 'incidr(client_ip()'],
-    ['proxyproto', 'externalTrafficPolicy: Local'],
-    ['shed', 'Take it out: threads with bounded queues'],
     ['grpc', 'by forward'],
     ['nomad', 'service.consul'],
     ['route53', "the provider's resolver"],

@@ -13,6 +13,7 @@ import {
   CorefileFindings,
   type CorefileProblem,
   type CorefileWarning,
+  parseError,
 } from '@portolan/corefile/syntax/findings.ts';
 import { parseBlocks } from '@portolan/corefile/syntax/parser.ts';
 import type { BlockNode, DirectiveNode } from '@portolan/corefile/syntax/syntax-tree.ts';
@@ -104,7 +105,10 @@ export function readCorefile(text: string, settings: CorefileSettings): Corefile
     }),
     findings,
   );
-  for (const { plugins } of blocks) checkPartners(plugins, findings);
+  for (const { keys, plugins } of blocks) {
+    checkPartners(plugins, findings);
+    checkTransports(keys, plugins, findings);
+  }
   findTraps(blocks, settings.files, findings);
   const { problems, warnings } = findings;
   const parses = !problems.some(({ phase }) => phase === 'tokens');
@@ -126,6 +130,25 @@ function checkPartners(plugins: readonly CorefileUse[], findings: CorefileFindin
     message: 'plugin/k8s_external: kubernetes plugin not loaded',
     position: external.position,
     remedy: 'Add kubernetes to this server block, as in kubernetes cluster.local.',
+  });
+}
+
+/** Refuses plugins that listeners of another kind cannot have. */
+function checkTransports(
+  keys: readonly ServerKey[],
+  plugins: readonly CorefileUse[],
+  findings: CorefileFindings,
+): void {
+  const use = plugins.find(({ name }) => name === 'shed');
+  const key = keys.find(({ scheme }) => scheme !== 'dns');
+  if (use === undefined || key === undefined) return;
+  const { scheme, shown, port } = key;
+  const address = JSON.stringify(`${scheme}://${shown}:${port}`);
+  findings.problems.push({
+    phase: 'set-up',
+    message: `plugin/shed: ${parseError(use.position, `only plain DNS server blocks are supported; ${address} uses transport "${scheme}"`)}`,
+    position: use.position,
+    remedy: 'Take shed out of this server block, or serve the zone without a scheme in a block of its own.',
   });
 }
 
@@ -199,19 +222,10 @@ const OF_A_CLOUD =
 /** What to use in place of plugins of CoreDNS that Portolan does not build in. */
 const UNBUILT_REMEDIES: ReadonlyMap<string, string> = new Map([
   ...['azure', 'clouddns', 'route53'].map((name) => [name, OF_A_CLOUD] as const),
-  [
-    'geoip',
-    "Choose the server block by the client's network, as in view eu { expr incidr(client_ip(), '192.0.2.0/24') }.",
-  ],
   ['grpc', 'Ask the same server by forward, with tls:// if the way to it must be encrypted.'],
   ['grpc_server', 'Serve the zone as https://, or stay with CoreDNS for this server block.'],
   ['https3', 'Serve the zone as https://, which is HTTP/2.'],
   ['quic', 'Serve the zone as tls://.'],
-  [
-    'proxyproto',
-    'Use a load balancer that keeps the addresses of clients: externalTrafficPolicy: Local in its Service.',
-  ],
-  ['shed', 'Take it out: threads with bounded queues answer, and drop what is too much.'],
   [
     'nomad',
     'Forward the zone to Consul, where Nomad registers its services, as in forward service.consul 127.0.0.1:8600.',

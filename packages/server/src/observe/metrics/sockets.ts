@@ -98,6 +98,20 @@ export const SOCKET_METRICS: readonly Metric[] = [
   },
   {
     type: 'counter',
+    name: 'portolan_proxy_headers_rejected_total',
+    help: 'Packets and connections dropped since the PROXY header of a proxy was malformed or not allowed.',
+    labels: ['transport'],
+    read: ({ udp, tcp }) => [
+      ...(udp === undefined
+        ? []
+        : [
+            [{ transport: 'udp' }, udp.readers.reduce((sum, { badHeaders }) => sum + badHeaders, 0)] as const,
+          ]),
+      ...(tcp === undefined ? [] : [[{ transport: 'tcp' }, tcp.ended.header] as const]),
+    ],
+  },
+  {
+    type: 'counter',
     name: 'portolan_udp_send_errors_total',
     formerName: 'portolan_udp_unsent_total',
     help: 'Responses not sent: refused by the kernel, or its send buffer was full.',

@@ -2,7 +2,7 @@ import { formatAddress } from '@portolan/dns/address.ts';
 import { type AddressRange, matchRange } from '@portolan/dns/address-range.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeSocketAddress } from '../socket/addresses.ts';
+import { encodeSocketAddress } from './addresses.ts';
 import { ClientPrefixes } from './client-prefixes.ts';
 
 const encodeAddress = (address: string) => encodeSocketAddress({ address, port: 53 });

@@ -1,43 +1,41 @@
 /**
- * One client's connection that begins with a TLS handshake. Until the handshake is over, it is idle: its place can be given to another
- * client. Then it is the connection of the protocol inside.
+ * One client's connection before its protocol begins, with a header of a proxy or a TLS handshake. Until that is over, it is idle: its
+ * place can be given to another client. Then it is the connection of the protocol inside.
  */
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import type { Clock, Timer } from '../base/clock.ts';
-import type { TlsServer } from './secure/tls-server.ts';
 import type { ConnectionEvents, ConnectionLimits, EndReason, ServedConnection } from './served-connection.ts';
 
-/** Serves the protocol on a socket. */
-export type OpenProtocol = (socket: Socket | TLSSocket, events: ConnectionEvents) => ServedConnection;
+/** Serves the protocol. */
+type OpenProtocol = (events: ConnectionEvents) => ServedConnection;
 
-export class SecureConnection implements ServedConnection {
+export class OpeningConnection implements ServedConnection {
   readonly #socket: Socket;
   readonly #opened: number;
   readonly #clock: Clock;
   readonly #events: ConnectionEvents;
   readonly #timer: Timer;
   #inside: ServedConnection | undefined;
-  #reason: EndReason = 'handshake';
+  #reason: EndReason;
   #isLeaving = false;
   #isGone = false;
 
+  /** @param reason why it ends if its socket is closed before `opened` */
   constructor(
     socket: Socket,
-    tls: TlsServer,
-    open: OpenProtocol,
+    reason: EndReason,
     { idleMilliseconds, readMilliseconds = idleMilliseconds }: ConnectionLimits,
     clock: Clock,
     events: ConnectionEvents,
   ) {
     this.#socket = socket;
+    this.#reason = reason;
     this.#clock = clock;
     this.#events = events;
     this.#opened = clock.monotonic();
     this.#timer = clock.after(readMilliseconds, () => this.cut('idle'));
     socket.on('error', () => {});
     socket.on('close', () => this.#onClose());
-    tls.secure(socket, (secured) => this.#onSecure(secured, open));
   }
 
   get queries(): number {
@@ -82,17 +80,16 @@ export class SecureConnection implements ServedConnection {
     else this.#inside.destroy();
   }
 
-  #onSecure(secured: TLSSocket, open: OpenProtocol): void {
+  /** What precedes the protocol is over. @returns false if the connection has ended */
+  opened(open: OpenProtocol): boolean {
     this.#timer.cancel();
-    if (this.#isGone) {
-      secured.destroy();
-      return;
-    }
-    this.#inside = open(secured, {
+    if (this.#isGone) return false;
+    this.#inside = open({
       onEnd: (_, reason) => this.#leaveTable(reason),
       onHeld: (_, more) => this.#events.onHeld(this, more),
     });
     if (this.#isLeaving) this.#inside.leave();
+    return true;
   }
 
   #onClose(): void {

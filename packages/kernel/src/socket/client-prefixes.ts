@@ -9,7 +9,7 @@ import {
   findInterval,
 } from '@portolan/dns/address-intervals.ts';
 import type { AddressRange } from '@portolan/dns/address-range.ts';
-import { AF_INET, AF_INET6, IPV4_AT, IPV6_AT } from '../socket/linux.ts';
+import { AF_INET, AF_INET6, IPV4_AT, IPV6_AT } from './linux.ts';
 
 export class ClientPrefixes {
   readonly #ipv4: AddressIntervals;
