@@ -3,13 +3,13 @@
  * needs is neither parsed nor compiled again, in the main thread and in readers.
  *
  * A cache is bound to the build that it was made with, by the digest on the bundle's first line, and by V8 to its own version
- * and flags, which are those before `small-heap.ts`. V8 refuses all others; the code then runs without.
+ * and flags, which are those before `small-heap.ts`. V8 refuses all others; the code then runs without. A thread that begins later takes
+ * these flags back while it compiles; V8 11 of Node.js 20 does not forget what they imply, and refuses the cache there.
  */
 // An import would evaluate every export of these modules, and so load streams and promises of files in each thread.
 const { readFileSync, renameSync, writeFileSync } = process.getBuiltinModule('node:fs');
 const { createRequire } = process.getBuiltinModule('node:module');
 const { fileURLToPath } = process.getBuiltinModule('node:url');
-const { setFlagsFromString } = process.getBuiltinModule('node:v8');
 const { Script } = process.getBuiltinModule('node:vm');
 
 /** `rejected`: V8 has another version or other flags. `absent`: there is no cache for this processor or this build. */
@@ -19,6 +19,8 @@ export type CodeCacheState = 'used' | 'rejected' | 'absent';
 const DIGEST_LENGTH = 64;
 /** Set by the build alone: the cache is written when the thread ends. */
 const WRITES = process.env['PORTOLAN_WRITE_CODE_CACHE'] === '1';
+/** Set for the threads that begin when the heap is kept small. */
+const SMALL_HEAP_MARK = 'PORTOLAN_SMALL_HEAP';
 
 const states = new Map<string, CodeCacheState>();
 
@@ -45,10 +47,8 @@ export function loadBundle(stub: string, name: string, shared: ReadonlyMap<strin
   const source = readFileSync(filename, 'latin1');
   const digest = source.slice(2, 2 + DIGEST_LENGTH);
   const cachedData = WRITES ? undefined : readCache(cacheFile, digest);
-  const script = new Script(source, {
-    filename,
-    ...(cachedData === undefined ? {} : { cachedData }),
-  });
+  const compile = () => new Script(source, { filename, ...(cachedData === undefined ? {} : { cachedData }) });
+  const script = isAfterStart() ? withStartFlags(compile) : compile();
   const isUsed = script.cachedDataRejected === false;
   states.set(name, cachedData === undefined ? 'absent' : isUsed ? 'used' : 'rejected');
   if (WRITES) process.once('exit', () => writeCache(cacheFile, digest, script));
@@ -57,6 +57,22 @@ export function loadBundle(stub: string, name: string, shared: ReadonlyMap<strin
   const run: BundleFunction = script.runInThisContext();
   run(module.exports, (wanted: string) => shared.get(wanted) ?? load(wanted), module, stub);
   return module.exports;
+}
+
+/** Whether this thread began when the heap was kept small already. */
+function isAfterStart(): boolean {
+  const { isMainThread } = process.getBuiltinModule('node:worker_threads');
+  return !isMainThread && process.env[SMALL_HEAP_MARK] === '1';
+}
+
+function withStartFlags<Result>(run: () => Result): Result {
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
+  setFlagsFromString('--no-optimize-for-size');
+  try {
+    return run();
+  } finally {
+    setFlagsFromString('--optimize-for-size');
+  }
 }
 
 /** @returns undefined if there is none of the same build */
@@ -72,8 +88,6 @@ function readCache(file: string, digest: string): Buffer | undefined {
 }
 
 function writeCache(file: string, digest: string, script: InstanceType<typeof Script>): void {
-  // As where it will be read.
-  setFlagsFromString('--no-optimize-for-size');
   // Servers that run at the same time share threads: each writes a whole file.
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, Buffer.concat([Buffer.from(digest, 'latin1'), script.createCachedData()]));

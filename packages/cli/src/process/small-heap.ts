@@ -14,7 +14,11 @@ const MAX_START_MILLISECONDS = 1_000;
 
 /** Call it when the start is over. */
 export function keepHeapSmall(): void {
+  // A code cache is bound to the flags with which it was made: those of a start.
+  if (process.env['PORTOLAN_WRITE_CODE_CACHE'] === '1') return;
   setFlagsFromString('--optimize-for-size');
+  // Threads have a copy of the environment; see `cached-bundle.ts`.
+  process.env['PORTOLAN_SMALL_HEAP'] = '1';
 }
 
 export function keepHeapSmallAfterStart(): void {
