@@ -69,7 +69,15 @@ describe('documentation', () => {
   });
 
   it('names no source file that does not exist', () => {
-    const sources = ['packages', 'test', 'scripts', 'bench', 'dashboard', 'examples'].flatMap((folder) =>
+    const sources = [
+      'packages',
+      'test',
+      'scripts',
+      'bench',
+      'dashboard',
+      'examples',
+      'site/.vitepress',
+    ].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' })
         .filter((file) => !file.includes('node_modules'))
         .map((file) => `/${join(folder, file)}`),
