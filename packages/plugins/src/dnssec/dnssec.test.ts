@@ -128,6 +128,13 @@ describe('an answer with records', () => {
     ]);
   });
 
+  it('has signatures once that it has already', async () => {
+    const { ask } = makeSubject();
+    const { answer: signed } = await ask('www.example.', 'A', answer);
+    const again = await ask('www.example.', 'A', signed);
+    expect(again.answer).toEqual(signed);
+  });
+
   it('has the labels of a wildcard without the asterisk', async () => {
     const { ask } = makeSubject();
     const wildcard = makeAnswer({ answers: ['*.w.example. 60 IN A 192.0.2.1'] });

@@ -122,8 +122,12 @@ class AnswerSigner {
     return record === undefined ? [] : [...this.#signSet([record]), record];
   }
 
+  /** The target of an alias may have come through this plugin, with its signatures: they are there once. */
   #withSignatures(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
-    return [...records, ...groupSets(records).flatMap((set) => this.#signSet(set))];
+    const signatures = groupSets(records).flatMap((set) => this.#signSet(set));
+    const known = new Set(records.flatMap(readSignature));
+    const added = signatures.filter((each) => !readSignature(each).some((text) => known.has(text)));
+    return [...records, ...added];
   }
 
   #signSet(
@@ -144,6 +148,12 @@ class AnswerSigner {
   #findZone(name: NameKey): NameKey | undefined {
     return findClosest(name, (at) => (this.#signing.zones.has(at) ? at : undefined));
   }
+}
+
+/** The owner and the octets of a signature, as a text; empty for other records. */
+function readSignature({ name, data }: ResourceRecord): readonly string[] {
+  if (data.kind !== 'unknown' || data.type !== TYPE.RRSIG) return [];
+  return [`${toKey(name)} ${Buffer.from(data.bytes).toString('latin1')}`];
 }
 
 const ALIAS_TYPES: ReadonlySet<number> = new Set([TYPE.CNAME, TYPE.DNAME, TYPE.RRSIG]);
