@@ -6,9 +6,15 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { parseName, toKey } from '@portolan/dns/name.ts';
+import { presentRecord } from '@portolan/dns/present.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder, type TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { makeKeyPair, writePublicKey } from '@portolan/plugins/dnssec/testing/keys.ts';
+import { signZone } from '@portolan/plugins/sign/sign-zone.ts';
+import { readZoneFile } from '@portolan/sources/zone-files/zone-file.ts';
+import fc from 'fast-check';
 import { afterEach, describe, expect } from 'vitest';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';
@@ -182,7 +188,55 @@ describe('dnssec', () => {
   );
 });
 
+/** Names of up to three labels below the zone, and what each has. At a cut there may be addresses too, which are glue. */
+const names = fc.uniqueArray(
+  fc.record({
+    labels: fc.array(fc.constantFrom('a', 'B', 'c-c', 'x0', '_t', '\\001z'), { minLength: 1, maxLength: 3 }),
+    has: fc.constantFrom('address', 'text', 'wildcard', 'delegation', 'secure delegation', 'alias'),
+  }),
+  { maxLength: 12, selector: ({ labels }) => labels.join('.').toLowerCase() },
+);
+
+function writeName({ labels, has }: { readonly labels: readonly string[]; readonly has: string }): string {
+  const name = labels.join('.');
+  if (has === 'wildcard') return `*.${name} IN A 192.0.2.1\n`;
+  if (has === 'text') return `${name} IN TXT "${name.length}"\n${name} IN MX 10 Mail.${name}\n`;
+  if (has === 'alias') return `${name} IN CNAME Elsewhere.test.\n`;
+  if (has === 'delegation')
+    return `${name} IN NS ${name}\n${name} IN A 192.0.2.1\nns.${name} IN A 192.0.2.2\n`;
+  if (has === 'secure delegation') return `${name} IN NS ns\n${name} IN DS 1 13 2 ${'0'.repeat(64)}\n`;
+  return `${name} IN A 192.0.2.1\n${name} IN AAAA 2001:db8::1\n`;
+}
+
 describe('sign', () => {
+  itWithTool(
+    ['dnssec-verify', 'ldns-verify-zone'],
+    'makes zones that checkers take, whatever is in them',
+    async () => {
+      const folder = await makeTemporaryFolder();
+      const anchor = await folder.write('key', writePublicKey('example.', 257));
+      const origin = toKey(parseName('example.'));
+      const now = Math.floor(Date.now() / 1000);
+      const validity = { inception: now - 60, expiration: now + 3600 };
+      await fc.assert(
+        fc.asyncProperty(names, async (made) => {
+          const head =
+            '$ORIGIN example.\n$TTL 60\n@ IN SOA ns host 1 2 3 4 60\n@ IN NS ns\nns IN A 192.0.2.53\n';
+          const text = head + made.map(writeName).join('');
+          const { records, problems } = readZoneFile(text, { file: 'db', origin, readInclude: () => '' });
+          expect(problems).toEqual([]);
+          const keys = [makeKeyPair('example.', 257)];
+          const signed = await signZone(records, { origin, keys, validity, serial: 5 });
+          const file = await folder.write('signed', `${signed.map(presentRecord).join('\n')}\n`);
+          await run('dnssec-verify', ['-z', '-o', 'example', file]);
+          await run('ldns-verify-zone', ['-k', anchor, file]);
+        }),
+        { numRuns: 30 },
+      );
+    },
+    MILLISECONDS,
+  );
+
   itWithTool(
     ['delv', 'dnssec-keygen', 'dnssec-verify', 'kzonecheck', 'ldns-verify-zone'],
     'makes a zone that all checkers take, and delv validates',

@@ -68,9 +68,18 @@ export function createSigningKey({ dnskey, fields }: KeyPair): SigningKey {
     scheme.curve?.kind === 'EC' ? ({ key: part, dsaEncoding: 'ieee-p1363' } as const) : part;
   const privatePart = ofPair(key);
   const signOctets = (message: Uint8Array) => sign(scheme.hash, message, privatePart);
-  if (!verify(scheme.hash, dnskey, ofPair(publicKey), signOctets(dnskey)))
+  if (!canSign(() => verify(scheme.hash, dnskey, ofPair(publicKey), signOctets(dnskey))))
     throw new KeyError('the private key is not that of the public key');
   return { algorithm, tag: computeKeyTag(dnskey), sign: signOctets };
+}
+
+/** @throws KeyError for a key that is too short for its hash, or that the machine does not allow */
+function canSign(test: () => boolean): boolean {
+  try {
+    return test();
+  } catch {
+    throw new KeyError('the key does not sign here: it is too short, or its algorithm is not allowed');
+  }
 }
 
 const toWord = (octets: Uint8Array): string => Buffer.from(octets).toString('base64url');

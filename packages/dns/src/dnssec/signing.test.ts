@@ -106,29 +106,30 @@ describe('RFC 8080 section 6.1', () => {
   });
 });
 
+/** The key of 512 bits. */
+const makeRsaPair = (algorithm: number): KeyPair =>
+  makePair(
+    makeDnskey(
+      256,
+      algorithm,
+      'AwEAAcFcGsaxxdgiuuGmCkVImy4h99CqT7jwY3pexPGcnUFtR2Fh36BponcwtkZ4cAgtvd4Qs8PkxUdp6p/DlUmObdk=',
+    ),
+    {
+      Modulus: 'wVwaxrHF2CK64aYKRUibLiH30KpPuPBjel7E8ZydQW1HYWHfoGmidzC2RnhwCC293hCzw+TFR2nqn8OVSY5t2Q==',
+      PublicExponent: 'AQAB',
+      PrivateExponent:
+        'UR44xX6zB3eaeyvTRzmskHADrPCmPWnr8dxsNwiDGHzrMKLN+i/HAam+97HxIKVWNDH2ba9Mf1SA8xu9dcHZAQ==',
+      Prime1: '4c8IvFu1AVXGWeFLLFh5vs7fbdzdC6U82fduE6KkSWk=',
+      Prime2: '2zZpBE8ZXVnL74QjG4zINlDfH+EOEtjJJ3RtaYDugvE=',
+      Exponent1: 'G2xAPfK0KGxGANDVNxd1K1c9wOmmJ51mGbzKFFNMFk0=',
+      Exponent2: 'GYxP1Pa7CAwtHm8SAGX594qZVofOMhgd6YFCNyeVpKE=',
+      Coefficient: 'icQdNRjlZGPmuJm2TIadubcO8X7V4y07aVhX464tx8Q=',
+    },
+  );
+
 describe('RFC 5702 section 6.1', () => {
   it('signs with RSA and SHA-256', () => {
-    const modulus =
-      'wVwaxrHF2CK64aYKRUibLiH30KpPuPBjel7E8ZydQW1HYWHfoGmidzC2RnhwCC293hCzw+TFR2nqn8OVSY5t2Q==';
-    const pair = makePair(
-      makeDnskey(
-        256,
-        8,
-        'AwEAAcFcGsaxxdgiuuGmCkVImy4h99CqT7jwY3pexPGcnUFtR2Fh36BponcwtkZ4cAgtvd4Qs8PkxUdp6p/DlUmObdk=',
-      ),
-      {
-        Modulus: modulus,
-        PublicExponent: 'AQAB',
-        PrivateExponent:
-          'UR44xX6zB3eaeyvTRzmskHADrPCmPWnr8dxsNwiDGHzrMKLN+i/HAam+97HxIKVWNDH2ba9Mf1SA8xu9dcHZAQ==',
-        Prime1: '4c8IvFu1AVXGWeFLLFh5vs7fbdzdC6U82fduE6KkSWk=',
-        Prime2: '2zZpBE8ZXVnL74QjG4zINlDfH+EOEtjJJ3RtaYDugvE=',
-        Exponent1: 'G2xAPfK0KGxGANDVNxd1K1c9wOmmJ51mGbzKFFNMFk0=',
-        Exponent2: 'GYxP1Pa7CAwtHm8SAGX594qZVofOMhgd6YFCNyeVpKE=',
-        Coefficient: 'icQdNRjlZGPmuJm2TIadubcO8X7V4y07aVhX464tx8Q=',
-      },
-    );
-    const signing = createSigningKey(pair);
+    const signing = createSigningKey(makeRsaPair(8));
     expect(signing.tag).toBe(9033);
     const bytes = signSet([record('www.example.net.', { kind: 'A', address: '192.0.2.91' })], {
       key: signing,
@@ -140,6 +141,10 @@ describe('RFC 5702 section 6.1', () => {
     expect(Buffer.from(bytes.subarray(18 + 13)).toString('base64')).toBe(
       'kRCOH6u7l0QGy9qpC9l1sLncJcOKFLJ7GhiUOibu4teYp5VE9RncriShZNz85mwlMgNEacFYK/lPtPiVYP4bwg==',
     );
+  });
+
+  it('has no key that is long enough for SHA-512', () => {
+    expect(() => createSigningKey(makeRsaPair(10))).toThrow(KeyError);
   });
 });
 

@@ -36,16 +36,17 @@ export const sign = definePlugin({
       const origins = zonesOrBlock(cursor.remainingArguments(), context);
       let directory = DEFAULT_DIRECTORY;
       const sources: FindKeys[] = [];
+      let isKeyNamed = false;
       cursor.properties({
         key: () => {
+          isKeyNamed = true;
           sources.push(readKeySource(cursor, context));
         },
         directory: () => {
           directory = context.resolve(readDirectory(cursor));
         },
       });
-      if (sources.length === 0)
-        cursor.warn('Without a key no zone is signed. Add key file or key directory.');
+      if (!isKeyNamed) cursor.warn('Without a key no zone is signed. Add key file or key directory.');
       for (const origin of origins) {
         const keys = sources.flatMap((find) => find(origin));
         zones.push({ origin, path, signedPath: join(directory, `db.${origin}signed`), keys });

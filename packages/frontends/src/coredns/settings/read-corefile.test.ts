@@ -636,6 +636,31 @@ describe('a warning', () => {
   });
 });
 
+describe('keys that cannot sign', () => {
+  it.each([
+    [
+      'dnssec {\nkey aws_secretsmanager K\n}',
+      'keys of AWS Secrets Manager are not read',
+      'Mount the keys as files',
+    ],
+    ['dnssec {\nkey keyring K\n}', 'unknown kind of key: "keyring"', 'Name files of keys'],
+    ['dnssec {\nkey file none\n}', 'open none.key: no such file or directory', 'Name files of keys'],
+    ['sign db {\nkey keyring K\n}', 'unknown kind of key: "keyring"', 'flag KSK'],
+    ['sign db {\nkey directory none\n}', 'no key of . in none', 'flag KSK'],
+  ])('%j', (lines, message, remedy) => {
+    const reading = read(`. {\n${lines}\nwhoami\n}\n`);
+    const problems = reading.kind === 'bad' ? reading.problems : [];
+    const [plugin = ''] = lines.split(' ');
+    expect(problems.map((problem) => problem.message)).toEqual([`plugin/${plugin}: ${message}`]);
+    expect(problems[0]?.remedy).toContain(remedy);
+    expect(reading.warnings).toEqual([]);
+  });
+
+  it('are missing from sign, which does nothing then', () => {
+    expect(read('. {\nsign db\nwhoami\n}\n').warnings.map(({ message }) => message)).toHaveLength(1);
+  });
+});
+
 describe('a plugin that is not built', () => {
   it.each([
     ['trace', '{duration}'],
