@@ -5,7 +5,7 @@
 
 import { parseType } from '@portolan/dns/mnemonics.ts';
 import { encodeName, ROOT, splitLabels, toKey, tryParseName } from '@portolan/dns/name.ts';
-import { encodeTypeBitmap } from '@portolan/dns/type-bitmap.ts';
+import { encodeTypeBitmap } from '@portolan/dns/signed-records.ts';
 import { type AbsoluteName, CLASS, type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 
 const listTypes = (names: string): readonly number[] => names.split(' ').map((name) => parseType(name) ?? 0);

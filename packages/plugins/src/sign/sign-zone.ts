@@ -8,8 +8,7 @@ import { groupSets, signSet, toRrsig } from '@portolan/dns/dnssec/rrsig.ts';
 import { createSigningKey, type KeyPair } from '@portolan/dns/dnssec/signing-key.ts';
 import { encodeName, isWithin, toKey, toParent } from '@portolan/dns/name.ts';
 import { typeOfData } from '@portolan/dns/record-data.ts';
-import type { Validity } from '@portolan/dns/signed-records.ts';
-import { encodeTypeBitmap } from '@portolan/dns/type-bitmap.ts';
+import { encodeTypeBitmap, type Validity } from '@portolan/dns/signed-records.ts';
 import { CLASS, type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { lowerNames } from '../file/zone-names.ts';
 

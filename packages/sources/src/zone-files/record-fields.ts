@@ -9,7 +9,7 @@ import { parseType, typeName } from '@portolan/dns/mnemonics.ts';
 import { encodeName } from '@portolan/dns/name.ts';
 import { OctetReader } from '@portolan/dns/octet-reader.ts';
 import { readData } from '@portolan/dns/record-data.ts';
-import { encodeTypeBitmap } from '@portolan/dns/type-bitmap.ts';
+import { encodeTypeBitmap } from '@portolan/dns/signed-records.ts';
 import type { AbsoluteName, RecordData } from '@portolan/dns/types.ts';
 import { WireError } from '@portolan/dns/wire-error.ts';
 import { ZoneFileFault, type ZoneWord } from './entries.ts';
