@@ -118,6 +118,8 @@ export type Answer =
       /** Whether a part that others answered lacks records. Default: no. */
       readonly truncated?: boolean;
       readonly lifetime?: Lifetime;
+      /** RFC 8914: 3 for records that may be out of date. */
+      readonly extendedError?: number;
     }
   /** An alias and its target. The chain follows it before the answer leaves. */
   | {

@@ -105,6 +105,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'item rejected':
     'A key, object, file or line was passed over; `item` and `problem` name it. Correct it; all others are served.',
   'line of resolv file left out': 'The line has no usable server. Correct it.',
+  'lost names removed':
+    'Names that a source lost at once are gone now: their time is over, or somebody accepted the loss. See [Sudden loss](../explanation/sudden-loss.md).',
   'local names not published, the answer table is full':
     'The table has no room for more names. Serve fewer names or objects, and report the line.',
   'malformed object left out':
@@ -190,6 +192,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'A plugin publishes more names than it may, or the answer table is full. Its names are answered by the main thread.',
   '…: proxyproto changes for UDP at the next start':
     'The listener has `multisocket`, or begins or ends `udp_session_tracking`. Restart the server; connections follow the new settings at once.',
+  'source lost many names at once, answering them as stale':
+    'A source lacks half of its names, or more. They are answered for a while. Repair the source, or run `portolan control accept`. See [Sudden loss](../explanation/sudden-loss.md).',
   '… has multisocket: its rules for clients change at the next start':
     'Restart the server to apply the new rules.',
   'plugin/reload: Corefile changed but reload failed: starting with listener file descriptors: …':

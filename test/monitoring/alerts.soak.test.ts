@@ -34,6 +34,7 @@ const SERVE: Series = {
   portolan_slow_path_expired_total: still(0),
   portolan_tcp_connections_rejected_total: still(0),
   portolan_config_last_good: still(0),
+  'portolan_stale_names{source="services"}': still(0),
   portolan_internal_errors_total: still(0),
   'portolan_rejected_items_total{source="kubernetes",reason="failed"}': still(0),
 };
@@ -70,6 +71,7 @@ const SICK: Readonly<Record<string, readonly (readonly [healthy: Series, changes
   ],
   PortolanDataOld: [[SERVE, { portolan_data_age_seconds: still(400) }]],
   PortolanDataVeryOld: [[SERVE, { portolan_data_age_seconds: still(2000) }]],
+  PortolanNamesLost: [[SERVE, { 'portolan_stale_names{source="services"}': still(57) }]],
   PortolanWatchInterrupted: [[SERVE, { 'portolan_watch_state{kind="services",state="waiting"}': still(1) }]],
   PortolanUpstreamDown: [
     [SERVE, { 'portolan_upstream_state{upstream="192.0.2.1:53",state="down"}': still(1) }],

@@ -27,7 +27,7 @@ import { parseName, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, type RecordData, type ResourceRecord } from '@portolan/dns/types.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
-import type { HandleQuery } from '@portolan/kernel/chain/handle-query.ts';
+import type { HandleQuery } from '@portolan/kernel/chain/query.ts';
 import { CLIENT, QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
 import { answerByChain } from '@portolan/kernel/engine/server-blocks/testing/one-block.ts';
 import { SERVE_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts';

@@ -5,7 +5,7 @@ import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
-import type { HandleQuery } from '@portolan/kernel/chain/handle-query.ts';
+import type { HandleQuery } from '@portolan/kernel/chain/query.ts';
 import { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-path.ts';
 import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
 import { makeStartThread } from '@portolan/kernel/listen/reader-threads.ts';

@@ -5,6 +5,11 @@ import type { Header } from './types.ts';
 
 export const HEADER_OCTETS = 12;
 
+/** A number of 16 bits, as most fields of a message are, read in place. Octets beyond the end count as 0. */
+export function uint16At(packet: Uint8Array, at: number): number {
+  return ((packet[at] ?? 0) << 8) | (packet[at + 1] ?? 0);
+}
+
 /** The flags of the third and fourth octet, as one 16-bit number. */
 const FLAG = { QR: 0x8000, AA: 0x0400, TC: 0x0200, RD: 0x0100, RA: 0x0080, AD: 0x0020, CD: 0x0010 } as const;
 

@@ -2,8 +2,8 @@
  * EDNS options of a query that pass by without changing its answer, read and copied in place.
  */
 import { EXTENDED_ERROR_OPTION } from './extended-error.ts';
+import { uint16At } from './header.ts';
 import type { Edns } from './types.ts';
-import { uint16At } from './uint16.ts';
 
 /** A bit for each option up to 15. */
 type Options = number;

@@ -6,10 +6,9 @@
  * anything.
  * Without allocations, and without following compression pointers, the work is bounded by the packet's octets.
  */
-import { HEADER_OCTETS } from './header.ts';
+import { HEADER_OCTETS, uint16At } from './header.ts';
 import { MAX_LABEL_OCTETS } from './label.ts';
 import { TYPE } from './types.ts';
-import { uint16At } from './uint16.ts';
 
 /** An OPT record without options (RFC 6891 section 6.1.2). */
 export const OPT_OCTETS = 11;

@@ -3,7 +3,7 @@
  */
 import { ACCEPT, accept, questionEnd } from './acceptance.ts';
 import { MAX_PLAIN_RCODE, readEdns } from './edns.ts';
-import { HEADER_OCTETS, readHeader } from './header.ts';
+import { HEADER_OCTETS, readHeader, uint16At } from './header.ts';
 import { decodeMessage, readQuestion } from './message.ts';
 import { ROOT } from './name.ts';
 import { OctetReader } from './octet-reader.ts';
@@ -18,7 +18,6 @@ import {
   type ResourceRecord,
   TYPE,
 } from './types.ts';
-import { uint16At } from './uint16.ts';
 import { WireError } from './wire-error.ts';
 
 /** The parts of a query that its response must match. */

@@ -1,8 +1,7 @@
 /**
  * Lets an observer see the queries that handlers answer. It learns of answers from the table by other means.
  */
-import type { HandleQuery } from '@portolan/kernel/chain/handle-query.ts';
-import type { Client } from '@portolan/kernel/chain/query.ts';
+import type { Client, HandleQuery } from '@portolan/kernel/chain/query.ts';
 
 /** Calls `answer` and observes its response. */
 export type ObserveQuery = (

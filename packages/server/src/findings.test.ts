@@ -14,7 +14,15 @@ it('logs findings of every kind, and of many a part at a time', () => {
   const rejected = Array.from({ length: 30 }, (_, index) => `line ${index}: bad`);
   const foreignDomains = new WrongClusterDomains(clock);
   const findings = new ServerFindings(
-    () => ({ inspections: [], dataAge: 0, kinds, rejected, missingRules: undefined, foreignDomains }),
+    () => ({
+      inspections: [],
+      dataAge: 0,
+      kinds,
+      losses: [],
+      rejected,
+      missingRules: undefined,
+      foreignDomains,
+    }),
     clock,
     log,
   );
@@ -36,6 +44,7 @@ it('logs a finding when it begins and when it ends, once each', () => {
     inspections: [],
     dataAge: 0,
     kinds: [],
+    losses: [],
     rejected: [],
     missingRules: undefined,
     foreignDomains,
@@ -65,6 +74,7 @@ it('reads the facts once for all checks', () => {
     inspections: [],
     dataAge: 0,
     kinds: [],
+    losses: [],
     rejected: [],
     missingRules: undefined,
     foreignDomains,

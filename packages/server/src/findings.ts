@@ -18,6 +18,7 @@ export interface ServerFacts {
   readonly inspections: readonly PluginInspection[];
   readonly dataAge: number | undefined;
   readonly kinds: ServerEvidence['kinds'];
+  readonly losses: ServerEvidence['losses'];
   readonly rejected: readonly string[];
   readonly missingRules: ServerEvidence['missingRules'];
   readonly foreignDomains: WrongClusterDomains;

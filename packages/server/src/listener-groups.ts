@@ -7,7 +7,7 @@ import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log, LogFields } from '@portolan/kernel/base/log.ts';
-import type { HandleQuery } from '@portolan/kernel/chain/handle-query.ts';
+import type { HandleQuery } from '@portolan/kernel/chain/query.ts';
 import type { Engine } from '@portolan/kernel/engine/engine.ts';
 import {
   type ClientRules,

@@ -163,6 +163,26 @@ export const ALERTS: readonly Alert[] = [
     remedies: ['Do as for PortolanDataOld.'],
   },
   {
+    name: 'PortolanNamesLost',
+    expression: `sum by (job, source) (portolan_stale_names${JOB}) > 0`,
+    after: '0m',
+    severity: 'critical',
+    summary: '{{ $value }} names of {{ $labels.source }} were lost at once and are answered as stale.',
+    meaning:
+      'A source has lost half of its names or more within half a minute. They are answered for 10 minutes more, as stale, then they are gone.',
+    causes: [
+      'The API server or etcd was restored from a backup, or gives an empty list.',
+      'A zone file or a transfer was cut, or a folder is not mounted.',
+      'Many services were deleted on purpose.',
+    ],
+    shows: '^portolan_(stale_names|lost_names)',
+    remedies: [
+      'Run `portolan doctor`: it names the source, and the time that is left.',
+      'Repair the source. The names are current again as soon as it has them.',
+      'If they were deleted on purpose, run `portolan control accept` in each replica.',
+    ],
+  },
+  {
     name: 'PortolanWatchInterrupted',
     expression: `portolan_watch_state${of('state="waiting"')} == 1`,
     after: '5m',

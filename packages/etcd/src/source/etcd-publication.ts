@@ -46,6 +46,8 @@ export interface EtcdPublicationOptions {
   readonly zones: readonly EtcdZone[];
   /** The counter for hits, 16 bits. */
   readonly outcome: number;
+  /** Whether etcd has lost a key at a node or below it. */
+  readonly isStale: (node: KeyNode) => boolean;
   readonly guard: ItemGuard;
   readonly log: Log;
 }
@@ -180,12 +182,13 @@ export class EtcdPublication {
     const isBad = this.#tree.badCount(node) > 0 && !rules.skipsBadValues;
     if (isBad || this.#tree.count(node) > MAX_KEYS) return this.#emptyNode(name, zone, 'ask');
     const services = names.remembering(name, node);
+    const isStale = this.#options.isStale(node);
     const answers = new Map<number, AnswerBody>();
     let isWhole = zone.types === FORWARD_TYPES;
     for (const type of zone.types) {
       const body = this.#answer(name, type, zone, services);
       if (body === 'ask') isWhole = false;
-      else if (body !== 'none') answers.set(type, body);
+      else if (body !== 'none') answers.set(type, isStale ? { ...body, isStale } : body);
     }
     return { ...this.#emptyNode(name, zone, isWhole ? 'nodata' : 'ask'), answers };
   }

@@ -2,6 +2,7 @@ import { parseName, toKey } from '@portolan/dns/name.ts';
 import { TYPE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
+import { DEFAULT_LOSS_RULE, Losses } from '@portolan/kernel/base/losses.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
@@ -23,7 +24,7 @@ function makeBusyClock(): Clock {
   return { now: () => manual.now(), monotonic, after: (wait, run) => manual.after(wait, run) };
 }
 
-function makeSource(clock: Clock = makeBusyClock()) {
+function makeSource(clock: Clock = makeBusyClock(), losses?: Losses) {
   const table = new TableWriter({ readers: 0, reservation: 2 ** 26 });
   const apex = toKey(parseName('test.'));
   const numbers = { serial: 1, refresh: 1, retry: 1, expire: 1, minimum: 1 };
@@ -39,7 +40,7 @@ function makeSource(clock: Clock = makeBusyClock()) {
       rules: makeSkyDnsRules({ ttl: 60, priority: 10 }),
       zones: [{ zone, missing: 'deny', any: 'refused' }],
     },
-    { table, clock, log: silentLog },
+    { table, losses, clock, log: silentLog },
   );
   return { source, table, apex };
 }
@@ -107,3 +108,43 @@ it('waits no longer for an etcd that is away when the server stops', async () =>
   source.proceed();
   await started;
 });
+
+it.each(['a read without them', 'a batch that deletes them'])(
+  'keeps keys that etcd loses at once: %s',
+  async (how) => {
+    const clock = new ManualClock();
+    const losses = new Losses(DEFAULT_LOSS_RULE, { clock, log: silentLog });
+    const { source, apex } = makeSource(clock, losses);
+    const keys = Array.from({ length: 40 }, (_, index) => Buffer.from(`/skydns/test/n${index}`));
+    const read = async (held: readonly Buffer[]) => {
+      source.beginRead();
+      for (const key of held) source.put(key, Buffer.from('{"host":"10.0.0.1"}'), undefined);
+      let isRead = false;
+      void source.completeRead().then(() => {
+        isRead = true;
+      });
+      // Names are published some milliseconds after a change.
+      await waitUntil('the read', () => isRead, { step: () => clock.advance(20) });
+    };
+    const ask = (index: number) =>
+      source.answer(apex, { name: parseName(`n${index}.test.`), type: TYPE.A }).answer.kind;
+    const isStale = (index: number) => source.isStale(toKey(parseName(`n${index}.test.`)));
+    const lose = async () => {
+      if (how.startsWith('a read')) return await read([]);
+      for (const key of keys) source.remove(key);
+      source.completeBatch();
+    };
+    await read(keys);
+    source.remove(Buffer.from('/skydns/test/n39'));
+    source.completeBatch();
+    expect([ask(39), ask(0), isStale(0)]).toEqual(['nxdomain', 'records', false]);
+    await lose();
+    expect([ask(39), ask(0), isStale(0)]).toEqual(['nxdomain', 'records', true]);
+    expect(losses.list()).toMatchObject([{ kind: 'etcd', subject: '/skydns/', names: 39, of: 40 }]);
+    await read(keys.slice(0, 1));
+    expect([isStale(0), isStale(1)]).toEqual([false, true]);
+    clock.advance(DEFAULT_LOSS_RULE.hold);
+    expect([ask(0), ask(1)]).toEqual(['records', 'nxdomain']);
+    await source.stop();
+  },
+);

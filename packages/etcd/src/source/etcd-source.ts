@@ -7,6 +7,7 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { ItemFault, ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Losses, LossGuard, LossMark } from '@portolan/kernel/base/losses.ts';
 import { TimeSlice } from '@portolan/kernel/base/time-slice.ts';
 import type { PublicationId } from '@portolan/kernel/table/types.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
@@ -29,7 +30,8 @@ import { restoreKeys, writeKeys } from './names/last-good-keys.ts';
 import { type KeyLease, Leases } from './names/leases.ts';
 import { PrefixedKeys } from './names/prefixed-keys.ts';
 import { checkValue } from './names/service-record.ts';
-import { encodePath, type ServiceLookup, ServiceNames } from './names/services.ts';
+import { encodePath, pathOfName, type ServiceLookup, ServiceNames } from './names/services.ts';
+import { StaleKeys } from './names/stale-keys.ts';
 import { Evaluation, type OutsideAnswers, type ServiceAnswer } from './rules/evaluation.ts';
 import type { QuestionOfRules, ZoneRules } from './rules/rules.ts';
 
@@ -49,6 +51,8 @@ export interface EtcdSourceSettings {
 
 export interface EtcdSourceDependencies {
   readonly table: TableWriter;
+  /** Judges what etcd lacks. Default: it goes at once. */
+  readonly losses?: Losses | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -93,6 +97,11 @@ export class EtcdSource implements KeySink {
   #reader: KeyReader | undefined;
   /** By version 2 only, from the start on. */
   #unlisted: UnlistedNames | undefined;
+  readonly #guardOfLosses: LossGuard | undefined;
+  /** Keys that etcd has lost and that are answered on. */
+  readonly #stale: StaleKeys;
+  /** Keys that the current batch of changes removes. */
+  readonly #removed = new Set<KeyNode>();
   /** Per node, whether the read under way has contained its key. */
   #met: Uint8Array | undefined;
   /** Changes with each change of a key. */
@@ -105,12 +114,13 @@ export class EtcdSource implements KeySink {
 
   constructor(settings: EtcdSourceSettings, dependencies: EtcdSourceDependencies) {
     const { prefix, rules, zones, outcome } = settings;
-    const { table, clock, log } = dependencies;
+    const { table, clock, log, losses } = dependencies;
     this.#settings = settings;
     this.#dependencies = dependencies;
     const whole = `/${prefix}/`.replace(/\/+/g, '/');
     this.#prefix = Buffer.from(whole);
     this.#keys = new PrefixedKeys(this.#tree, this.#prefix);
+    this.#stale = new StaleKeys(this.#tree);
     this.#guard = new ItemGuard({ source: 'etcd', clock, log });
     this.#leases = new Leases({
       ask: async (id) => (await this.#reader?.askLease(id)) ?? 0,
@@ -118,11 +128,25 @@ export class EtcdSource implements KeySink {
       clock,
     });
     this.#names = new ServiceNames(this.#tree, this.#leases, rules);
-    const publication = { table, names: this.#names, rules, zones, outcome, guard: this.#guard, log };
+    const isStale = (node: KeyNode) => this.#stale.isBelow(node);
+    const publication = {
+      table,
+      names: this.#names,
+      rules,
+      zones,
+      outcome,
+      isStale,
+      guard: this.#guard,
+      log,
+    };
     this.#publication = new EtcdPublication(publication);
     this.#changes = new ChangedNames(this.#publication, clock);
     this.#snapshot = this.#makeSnapshot();
     this.#feed = new KeyFeed(clock, log);
+    this.#guardOfLosses = losses?.guard(
+      { kind: 'etcd', subject: whole },
+      { count: () => this.#stale.size, remove: (mark) => this.#removeStale(mark) },
+    );
   }
 
   get publication(): PublicationId {
@@ -168,6 +192,7 @@ export class EtcdSource implements KeySink {
     this.#endWait();
     this.#changes.stop();
     this.#leases.stop();
+    this.#guardOfLosses?.stop();
     this.#unlisted?.close();
     await this.#feed.stop();
     await this.#snapshot?.stop();
@@ -215,6 +240,11 @@ export class EtcdSource implements KeySink {
     return { answer, wanted: evaluation.wanted, isTimed: evaluation.isTimed };
   }
 
+  /** Whether the answer for a name is from keys that etcd has lost. */
+  isStale(name: NameKey): boolean {
+    return this.#stale.size > 0 && this.#stale.isBelow(this.#tree.find(encodePath(pathOfName(name))));
+  }
+
   /** The value of the key of a path, below the prefix. */
   value(path: readonly string[]): string | undefined {
     const node = this.#tree.find(encodePath(path));
@@ -227,6 +257,7 @@ export class EtcdSource implements KeySink {
   }
 
   beginRead(): void {
+    this.#removed.clear();
     // An empty tree has no keys to remove.
     this.#met = this.#tree.size === 0 ? undefined : new Uint8Array(this.#tree.nodes + 1);
   }
@@ -243,7 +274,7 @@ export class EtcdSource implements KeySink {
       () => String(key),
       () => {
         const node = this.#keys.find(key);
-        if (node !== NO_NODE && this.#tree.hasKey(node)) this.#removeNode(node);
+        if (node !== NO_NODE && this.#tree.hasKey(node)) this.#removed.add(node);
       },
     );
   }
@@ -252,7 +283,7 @@ export class EtcdSource implements KeySink {
     this.#guard.take(
       () => String(key),
       () => {
-        for (const node of this.#keys.within(key)) this.#removeNode(node);
+        for (const node of this.#keys.within(key)) this.#removed.add(node);
       },
     );
   }
@@ -260,12 +291,15 @@ export class EtcdSource implements KeySink {
   async completeRead(): Promise<void> {
     const met = this.#met;
     const slice = new TimeSlice(this.#dependencies.clock);
-    // List the keys first: removals change the tree.
-    for (const node of met === undefined ? [] : this.#tree.keysBelow(TOP)) {
-      if (met?.[node] !== 1) this.#removeNode(node);
+    const missing = met === undefined ? [] : this.#tree.keysBelow(TOP).filter((node) => met[node] !== 1);
+    const lost = missing.filter((node) => !this.#stale.has(node));
+    const mark = this.#judge(lost.length);
+    for (const node of lost) {
+      this.#lose(node, mark);
       if (slice.isOver) await slice.next();
     }
     this.#met = undefined;
+    this.#guardOfLosses?.settle();
     const isPublished = this.#isKnown;
     if (isPublished) await this.#changes.settled();
     if (this.#isStopped) return;
@@ -282,6 +316,28 @@ export class EtcdSource implements KeySink {
   }
 
   completeBatch(): void {
+    const mark = this.#judge(this.#removed.size);
+    for (const node of this.#removed) this.#lose(node, mark);
+    this.#removed.clear();
+    this.#changes.schedule();
+  }
+
+  #judge(lost: number): LossMark {
+    return this.#guardOfLosses?.judge(lost, () => this.#tree.size - this.#stale.size) ?? 0;
+  }
+
+  /** A key that is stale already keeps its mark, and with it its time. */
+  #lose(node: KeyNode, mark: LossMark): void {
+    if (mark === 0) this.#removeNode(node);
+    else if (!this.#stale.has(node)) {
+      this.#stale.add(node, mark);
+      // Its answer says so from now on.
+      this.#touch(this.#tree.listPath(node));
+    }
+  }
+
+  #removeStale(mark: LossMark): void {
+    for (const node of this.#stale.list(mark)) this.#removeNode(node);
     this.#changes.schedule();
   }
 
@@ -327,7 +383,10 @@ export class EtcdSource implements KeySink {
         owner: async () => ({ domain: String(this.#prefix), source, cluster: this.#reader?.cluster }),
         generation: () => this.#generation,
         state: () =>
-          this.#isRead ? { kind: 'lines', lines: writeKeys(this.#tree, this.#leases, clock) } : undefined,
+          // Keys that may be gone must not begin again with each start.
+          this.#isRead && this.#stale.size === 0
+            ? { kind: 'lines', lines: writeKeys(this.#tree, this.#leases, clock) }
+            : undefined,
         isCurrent: () => this.#feed.stats().age === 0,
         clock,
         log,
@@ -374,7 +433,10 @@ export class EtcdSource implements KeySink {
     const { node, isChanged } = put;
     const hasOtherEnd = this.#leases.bind(node, lease);
     this.#meet(node);
-    if (!isChanged && !hasOtherEnd) return;
+    this.#removed.delete(node);
+    const wasStale = this.#stale.delete(node);
+    if (wasStale) this.#guardOfLosses?.settle();
+    if (!isChanged && !hasOtherEnd && !wasStale) return;
     this.#generation += 1;
     // Until all is known it is published as a whole.
     if (this.#isKnown) this.#touch(this.#tree.listPath(node));
@@ -383,6 +445,7 @@ export class EtcdSource implements KeySink {
   #removeNode(node: KeyNode): void {
     const path = this.#tree.listPath(node);
     this.#generation += 1;
+    this.#stale.delete(node);
     this.#leases.unbind(node);
     this.#keys.remove(node);
     this.#touch(path);

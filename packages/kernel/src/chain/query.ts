@@ -29,6 +29,9 @@ export interface Client extends PluginClient {
   readonly look?: DryRun;
 }
 
+/** Answers a packet that the table cannot answer: no longer than the client takes; undefined: send none. Never throws. */
+export type HandleQuery = (packet: Uint8Array, client: Client) => Promise<Uint8Array | undefined>;
+
 /** The signature of a query. `none`: it has none, or it is our own. */
 export type QuerySignature = Signature | 'none' | 'malformed';
 

@@ -30,7 +30,7 @@ let writer: OctetWriter | undefined;
 export function checkAnswer(answer: Answer): Answer {
   switch (answer?.kind) {
     case 'records': {
-      const { records, additionals = [], authoritative, truncated, lifetime } = answer;
+      const { records, additionals = [], authoritative, truncated, lifetime, extendedError } = answer;
       return {
         kind: 'records',
         records: checkRecords(records),
@@ -38,6 +38,7 @@ export function checkAnswer(answer: Answer): Answer {
         authoritative: authoritative === true,
         truncated: truncated === true,
         ...checkLifetime(lifetime),
+        ...checkExtendedError(extendedError),
       };
     }
     case 'alias': {
@@ -84,9 +85,7 @@ export function checkAnswer(answer: Answer): Answer {
         kind,
         ...checkLifetime(lifetime),
         ...(reason !== undefined && { reason: String(reason) }),
-        ...(extendedError !== undefined && {
-          extendedError: checkNumber(extendedError, MAX_UINT16, 'extended error'),
-        }),
+        ...checkExtendedError(extendedError),
       };
     }
     case 'drop':
@@ -96,6 +95,10 @@ export function checkAnswer(answer: Answer): Answer {
     default:
       throw new PluginAnswerError(`an answer without a known kind: ${JSON.stringify(answer)}`);
   }
+}
+
+function checkExtendedError(code: number | undefined): { readonly extendedError?: number } {
+  return code === undefined ? {} : { extendedError: checkNumber(code, MAX_UINT16, 'extended error') };
 }
 
 function checkLifetime(lifetime: number | undefined): { readonly lifetime?: number } {

@@ -2,6 +2,7 @@
  * Services of the engine that few plugins need: `context.use(ANSWER_TABLE)`.
  */
 import { Capability } from '../base/capability.ts';
+import type { Losses } from '../base/losses.ts';
 import type { Chain, Handler } from '../chain/handler.ts';
 import type { RestoredDeviations } from '../deviations/table.ts';
 import type { Connect } from '../forward/connect.ts';
@@ -60,6 +61,9 @@ export interface ForwardingService {
 }
 
 export const FORWARDING = new Capability<ForwardingService>('forwarding');
+
+/** For plugins whose names come from a source that may lose many at once. */
+export const LOSSES = new Capability<Losses>('losses');
 
 /** All queries since the start. */
 export const QUERY_COUNTS = new Capability<() => QueryCounts>('query counts');

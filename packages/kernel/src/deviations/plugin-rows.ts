@@ -41,6 +41,16 @@ const SERVER_ROWS = [
     inCompat: 'restored',
   },
   {
+    id: 'sudden-loss',
+    plugins: [...CLUSTER, ...ZONES, 'etcd'],
+    original: 'a source that loses all its names at once empties the answers at once',
+    portolan:
+      'names that a source [loses in a sudden loss](sudden-loss.md) are answered for 10 minutes more, with the extended error 3 (Stale Answer); a few go at once',
+    why: 'an empty list, a cut zone file or a restored backup is far more often a fault than a wish, and NXDOMAIN for all names is an outage',
+    text: 'Half of the names of a source, and at least 20, that it loses within 30 s are answered for 10 minutes more, as stale.',
+    inCompat: 'restored',
+  },
+  {
     id: 'own-directives',
     plugins: [],
     original: 'the directive `portolan`, the plugins that Portolan adds and `-query-log` are unknown',

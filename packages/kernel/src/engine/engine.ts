@@ -6,11 +6,11 @@
 import { ROOT } from '@portolan/dns/name.ts';
 import { type Clock, type Timer, within } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { Losses } from '../base/losses.ts';
 import { MetricRegistry } from '../base/metrics/registry.ts';
-import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Handler } from '../chain/handler.ts';
 import type { AnswerKeeper } from '../chain/handover-answer.ts';
-import type { Client } from '../chain/query.ts';
+import type { Client, HandleQuery } from '../chain/query.ts';
 import type { OwnedService } from '../contract/owned-service.ts';
 import type { Plugin, PluginStats } from '../contract/plugin.ts';
 import { loadPlugins } from '../contract/plugin-use.ts';
@@ -54,6 +54,8 @@ export class Engine {
   readonly reader: TableReader;
   /** The metrics of plugins. */
   readonly metrics = new MetricRegistry();
+  /** What the sources of names have lost at once. */
+  readonly losses: Losses;
   /** Forwarding by readers. */
   readonly readerPath: ReaderPath;
   /** What all plugins have forwarded. */
@@ -71,6 +73,7 @@ export class Engine {
   /** Load the plugins of the plan before: `loadPlugins`. @throws the error of a plugin that cannot be made */
   constructor(plan: EnginePlan, dependencies: EngineDependencies) {
     this.#dependencies = dependencies;
+    this.losses = new Losses(plan.losses, dependencies);
     const { octets: cacheOctets, entries: cacheEntries, maxTtl } = plan.cache;
     // The last number is the main thread's.
     this.table = new TableWriter({
@@ -232,10 +235,11 @@ export class Engine {
   #buildBlocks(plan: EnginePlan, former: ServerBlocks | undefined): ServerBlocks {
     const { version, connect, readers: mainReader, clock, log } = this.#dependencies;
     const { queryLog = log, services = [] } = this.#dependencies;
-    const { table, metrics, readerPath, forwardTally } = this;
+    const { table, metrics, losses, readerPath, forwardTally } = this;
     return new ServerBlocks(plan, {
       table,
       metrics,
+      losses,
       readerPath,
       forwardTally,
       former,

@@ -4,8 +4,7 @@
 import { MAX_MESSAGE_OCTETS } from '@portolan/dns/response-size.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { HandleQuery } from '../chain/handle-query.ts';
-import type { Client } from '../chain/query.ts';
+import type { Client, HandleQuery } from '../chain/query.ts';
 import { encodeSocketAddress, SOCKADDR_IN6_OCTETS } from '../socket/addresses.ts';
 import {
   ClientRuleChecker,

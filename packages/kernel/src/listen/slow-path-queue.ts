@@ -10,7 +10,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { HandleQuery } from '../chain/handle-query.ts';
+import type { HandleQuery } from '../chain/query.ts';
 import { QuestionsByClient } from '../forward/admission/questions-by-client.ts';
 import { isWildcard, type SocketAddress } from '../socket/addresses.ts';
 import { ENVELOPE, readClient } from '../socket/envelope.ts';

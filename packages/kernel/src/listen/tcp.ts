@@ -7,8 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, type Timer, within } from '../base/clock.ts';
 import { admitClient } from '../base/descriptors.ts';
 import type { Log } from '../base/log.ts';
-import type { HandleQuery } from '../chain/handle-query.ts';
-import type { Client } from '../chain/query.ts';
+import type { Client, HandleQuery } from '../chain/query.ts';
 import {
   decodeSocketAddress,
   encodeSocketAddress,

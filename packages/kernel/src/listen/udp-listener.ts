@@ -3,7 +3,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { HandleQuery } from '../chain/handle-query.ts';
+import type { HandleQuery } from '../chain/query.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import type { SharedClientRules } from './client-rules.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';

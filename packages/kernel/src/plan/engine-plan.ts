@@ -3,6 +3,7 @@
  *
  * A plan is complete and validated. When a followed file changes, the front end compiles a new plan and the engine switches to it.
  */
+import type { LossRule } from '../base/losses.ts';
 import type { ServerBlocksPlan } from './server-blocks-plan.ts';
 
 /** The server blocks that answer queries, and the memory that the process reserves for answers. */
@@ -11,6 +12,8 @@ export interface EnginePlan extends ServerBlocksPlan {
   readonly cache: CacheSize;
   /** The UDP size in our OPT records, and the maximum size of UDP responses, in octets. */
   readonly udpSize: number;
+  /** When names that a source has lost are kept for a time. Default: never. */
+  readonly losses?: LossRule | undefined;
 }
 
 export interface CacheSize {

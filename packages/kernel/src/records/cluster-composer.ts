@@ -60,6 +60,8 @@ export class ClusterComposer implements Composer {
   missing = 0;
   /** Whether the name lies below a service that exists, with or without names. */
   isBelowObject = false;
+  /** Whether the answer is from a service that its source has lost. */
+  isStale = false;
 
   /** @param keys those of the hash */
   constructor(views: TableViews, keys: Int32Array, sought: Sought) {
@@ -94,6 +96,7 @@ export class ClusterComposer implements Composer {
     client: number,
   ): number {
     const { atoms } = this.#views;
+    this.isStale = false;
     if (((atoms[cluster >> 2] ?? 0) & LIST_FLAG.HOSTS) !== 0)
       return this.#composeHosts(cluster, salt, sought, origin, limit, rotates);
     const shape = atoms[(cluster + CLUSTER.DOMAIN_SHAPE) >> 2] ?? 0;
@@ -150,6 +153,7 @@ export class ClusterComposer implements Composer {
     const service = this.#service;
     service.load(entry);
     this.isBelowObject = service.kind !== 0;
+    this.isStale = service.isStaleAt(below - 2);
     if (!service.isNamed(context.flags)) return this.#denyService(sought, below);
     this.missing = below - 2;
     context.outcome = NAME_OUTCOME.clusterIP;

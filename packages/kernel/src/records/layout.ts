@@ -13,7 +13,7 @@
  *     28  its namespace
  *     32  the next and the previous service of the namespace
  *     40  a number that no other state of a service has
- *     44  the number of the list that held it last
+ *     44  the number of the list that held it last; below -1: it is stale (`stale-entries.ts`)
  *     48  the index of its endpoints, if they are many
  *     52  the key
  *
@@ -149,7 +149,8 @@ export const SERVICE = {
 /**
  * LIVE: it counts among the services of its namespace that have names. OVERLAPS: an address occurs more than once among
  * its ready endpoints. SHARES: so does a hostname. EXTERNAL: it counts among the external names of its namespace. SELECTS:
- * its endpoints are the pods that it selects. TARGETS: it has ready endpoints that are names.
+ * its endpoints are the pods that it selects. TARGETS: it has ready endpoints that are names. STALE, STALE_ENDPOINTS: its
+ * source has lost it, or its endpoints, and answers say so.
  */
 export const SERVICE_FLAG = {
   LIVE: 1,
@@ -158,6 +159,8 @@ export const SERVICE_FLAG = {
   EXTERNAL: 8,
   SELECTS: 16,
   TARGETS: 32,
+  STALE: 64,
+  STALE_ENDPOINTS: 128,
 } as const;
 
 export const NAMESPACE = {

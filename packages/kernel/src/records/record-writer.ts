@@ -32,6 +32,7 @@ import { ServiceFields, writeDashed } from './service-fields.ts';
 import { type AddressValue, textAt, toAddressOctets } from './slice-addresses.ts';
 import { SliceWriter } from './slice-writer.ts';
 import { isSpecialAddress } from './special-addresses.ts';
+import { StaleEntries } from './stale-entries.ts';
 
 /** Addresses that are judged in one step, besides reading those of their service. */
 const ADDRESSES_OF_STEP = 256;
@@ -64,6 +65,7 @@ export class RecordWriter {
   readonly space: RecordSpace;
   readonly claims: AddressClaims;
   readonly slices: SliceWriter;
+  readonly stale: StaleEntries;
   readonly #words: Int32Array;
   readonly #options: RecordWriterOptions;
   readonly #buffer = new BlockBuffer();
@@ -90,6 +92,7 @@ export class RecordWriter {
     this.slices = new SliceWriter(space, this.claims, index, (service, address) =>
       this.#isOwn(service, address),
     );
+    this.stale = new StaleEntries(space);
     this.#words = views.atoms;
     this.#options = options;
     this.#observer = observer;
@@ -119,6 +122,7 @@ export class RecordWriter {
   /** Puts the service whose record is in the buffer. */
   #putService(key: Uint8Array, list: number): boolean {
     const entry = this.#getOrCreateService(key);
+    this.stale.leaveService(entry);
     this.#words[(entry + SERVICE.LIST) >> 2] = list;
     const before = this.#get(entry + SERVICE.RECORD);
     if (before !== 0 && this.#isSame(before)) return false;
@@ -130,7 +134,7 @@ export class RecordWriter {
       if (record !== 0) this.space.give(record, this.#buffer.length);
       throw error;
     } finally {
-      this.#dropService(entry);
+      this.#dropEmptyService(entry);
     }
     if (before !== 0) this.#leaveRecord(entry, before);
     this.#serviceChanged(entry);
@@ -169,7 +173,7 @@ export class RecordWriter {
         ? this.#getOrCreateNamespace(octets.subarray(labelAt, block + SERVICE.KEY + length))
         : this.#get(neighbour + SERVICE.NAMESPACE);
     if (this.space.place(block, RECORD_KIND.SERVICE, length, SERVICE.KEY) !== block) {
-      this.#dropNamespace(namespace);
+      this.#dropEmptyNamespace(namespace);
       return false;
     }
     this.#enter(block, namespace);
@@ -186,15 +190,7 @@ export class RecordWriter {
   settle(entry: number): void {
     this.slices.settle(entry);
     this.#serviceChanged(entry);
-    this.#dropService(entry);
-  }
-
-  /** @param key the labels of the service and of its namespace; @returns whether it was there */
-  removeService(key: Uint8Array): boolean {
-    const entry = this.space.find(RECORD_KIND.SERVICE, key, SERVICE.KEY);
-    if (entry === 0 || this.#get(entry + SERVICE.RECORD) === 0) return false;
-    this.#removeRecord(entry);
-    return true;
+    this.#dropEmptyService(entry);
   }
 
   /** Adds or replaces a slice: as `putService`. */
@@ -215,44 +211,31 @@ export class RecordWriter {
     const slice = this.slices.find(key);
     const service = this.#getOrCreateService(of);
     try {
+      if (slice !== 0) this.stale.leaveSlice(slice, this.slices.readService(slice));
       if (slice === 0) this.slices.add(key, service, list, this.#buffer);
       else if (this.slices.readService(slice) === service) {
         if (!this.slices.replace(slice, list, this.#buffer)) return false;
       } else {
         // It belongs to another service now.
-        this.#removeSlice(slice);
+        this.dropSlice(slice);
         this.slices.add(key, service, list, this.#buffer);
       }
       this.#serviceChanged(service);
     } finally {
-      this.#dropService(service);
+      this.#dropEmptyService(service);
     }
     return true;
-  }
-
-  /** @param key the label of the namespace and the name of the object; @returns whether it was there */
-  removeSlice(key: Uint8Array): boolean {
-    const slice = this.slices.find(key);
-    if (slice !== 0) this.#removeSlice(slice);
-    return slice !== 0;
   }
 
   /** @param label of the namespace, in wire form; @returns whether it is new */
   putNamespace(label: Uint8Array, list: number): boolean {
     const entry = this.#getOrCreateNamespace(label);
+    this.stale.leaveNamespace(entry);
     this.#words[(entry + NAMESPACE.LIST) >> 2] = list;
     const flags = this.#get(entry + NAMESPACE.FLAGS);
     if ((flags & NAMESPACE_FLAG.HAS_OBJECT) !== 0) return false;
     this.namespaceObjects++;
     this.space.store(entry + NAMESPACE.FLAGS, flags | NAMESPACE_FLAG.HAS_OBJECT);
-    return true;
-  }
-
-  /** @returns whether it was there */
-  removeNamespace(label: Uint8Array): boolean {
-    const entry = this.findNamespace(label);
-    if (entry === 0 || !this.isObject(entry)) return false;
-    this.#removeNamespaceObject(entry);
     return true;
   }
 
@@ -325,34 +308,29 @@ export class RecordWriter {
     return this.space.find(RECORD_KIND.POD, key, POD.KEY) !== 0;
   }
 
-  /** Removes the services that are not from this list. @returns whether there were any */
-  sweepServices(list: number): boolean {
-    const gone = [...this.namespaces()]
+  /** The entries of the services that are not from a list. */
+  servicesMissingIn(list: number): readonly number[] {
+    return [...this.namespaces()]
       .flatMap((namespace) => [...this.listServices(namespace)])
       .filter((entry) => this.#get(entry + SERVICE.RECORD) !== 0 && this.#get(entry + SERVICE.LIST) !== list);
-    for (const entry of gone) this.#removeRecord(entry);
-    return gone.length > 0;
   }
 
-  /** Removes the slices that are not from this list. @returns whether there were any */
-  sweepSlices(list: number): boolean {
-    const gone = this.slices.missingIn(list);
-    for (const slice of gone) this.#removeSlice(slice);
-    return gone.length > 0;
-  }
-
-  /** Removes the namespaces that are not from this list. @returns whether there were any */
-  sweepNamespaces(list: number): boolean {
-    const gone = [...this.namespaces()].filter(
+  /** The entries of the namespaces that are objects and not from a list. */
+  namespacesMissingIn(list: number): readonly number[] {
+    return [...this.namespaces()].filter(
       (entry) => this.isObject(entry) && this.#get(entry + NAMESPACE.LIST) !== list,
     );
-    for (const entry of gone) this.#removeNamespaceObject(entry);
-    return gone.length > 0;
   }
 
   /** @param key the labels of the service and of its namespace; @returns its entry, or 0 */
   findService(key: Uint8Array): number {
     return this.space.find(RECORD_KIND.SERVICE, key, SERVICE.KEY);
+  }
+
+  /** As `findService`, if the service is there itself, not only its endpoints. */
+  findServiceObject(key: Uint8Array): number {
+    const entry = this.findService(key);
+    return entry !== 0 && this.#get(entry + SERVICE.RECORD) !== 0 ? entry : 0;
   }
 
   /** @param label in wire form; @returns its entry, or 0 */
@@ -458,36 +436,42 @@ export class RecordWriter {
   }
 
   /** Removes the entry of a service without a record and without slices, then its namespace if that is empty. */
-  #dropService(entry: number): void {
+  #dropEmptyService(entry: number): void {
     if (this.#get(entry + SERVICE.RECORD) !== 0 || this.#get(entry + SERVICE.SLICES) !== 0) return;
     const namespace = this.#get(entry + SERVICE.NAMESPACE);
     const first = this.#ofNamespace.remove(entry, this.#get(namespace + NAMESPACE.FIRST));
     this.#words[(namespace + NAMESPACE.FIRST) >> 2] = first;
     this.space.remove(entry);
-    this.#dropNamespace(namespace);
+    this.#dropEmptyNamespace(namespace);
   }
 
-  #dropNamespace(entry: number): void {
+  #dropEmptyNamespace(entry: number): void {
     if (this.isObject(entry) || this.#get(entry + NAMESPACE.FIRST) !== 0) return;
     this.#first = this.#all.remove(entry, this.#first);
     this.space.remove(entry);
   }
 
-  #removeNamespaceObject(entry: number): void {
+  /** Removes the object of a namespace. @param entry that has one */
+  dropNamespace(entry: number): void {
+    this.stale.leaveNamespace(entry);
     this.namespaceObjects--;
     const flags = this.#get(entry + NAMESPACE.FLAGS);
     this.space.store(entry + NAMESPACE.FLAGS, flags & ~NAMESPACE_FLAG.HAS_OBJECT);
-    this.#dropNamespace(entry);
+    this.#dropEmptyNamespace(entry);
   }
 
-  #removeSlice(slice: number): void {
+  /** @param slice its entry */
+  dropSlice(slice: number): void {
     const service = this.slices.readService(slice);
+    this.stale.leaveSlice(slice, service);
     this.slices.remove(slice);
     this.#serviceChanged(service);
-    this.#dropService(service);
+    this.#dropEmptyService(service);
   }
 
-  #removeRecord(entry: number): void {
+  /** Removes a service, not its endpoints. @param entry that has a record */
+  dropService(entry: number): void {
+    this.stale.leaveService(entry);
     const record = this.#get(entry + SERVICE.RECORD);
     this.#setSelects(entry, false);
     this.space.store(entry + SERVICE.RECORD, 0);
@@ -495,7 +479,7 @@ export class RecordWriter {
     this.services--;
     this.#leaveRecord(entry, record);
     this.#serviceChanged(entry);
-    this.#dropService(entry);
+    this.#dropEmptyService(entry);
   }
 
   #observe(entry: number, before: number): void {

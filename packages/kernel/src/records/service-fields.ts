@@ -94,6 +94,13 @@ export class ServiceFields {
     return (this.flags & SERVICE_FLAG.TARGETS) !== 0;
   }
 
+  /** Whether the source has lost what a name is made of. @param below labels left of the service */
+  isStaleAt(below: number): boolean {
+    const stale = this.flags & (SERVICE_FLAG.STALE | SERVICE_FLAG.STALE_ENDPOINTS);
+    if (stale === 0) return false;
+    return (stale & SERVICE_FLAG.STALE) !== 0 || this.kind === SERVICE_KIND.HEADLESS || below > 0;
+  }
+
   /** Whether it has names in a zone. @param flags of the zone of a cluster */
   isNamed(flags: number): boolean {
     switch (this.kind) {

@@ -74,6 +74,13 @@ export class SliceWriter {
     return [...this.all()].filter((slice) => this.#get(slice + SLICE.LIST) !== list);
   }
 
+  /** Slices of a service. */
+  countAt(service: number): number {
+    let count = 0;
+    for (const _ of this.records(service)) count++;
+    return count;
+  }
+
   /**
    * Adds a slice with the record in a buffer.
    *

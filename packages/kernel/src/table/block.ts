@@ -12,6 +12,7 @@ import {
   BODY_AUTHENTIC,
   BODY_AUTHORITATIVE,
   BODY_LENGTH_SHIFT,
+  BODY_STALE,
   CACHED,
   CACHED_FLAG,
   encodeShape,
@@ -65,6 +66,7 @@ function writeBody(buffer: BlockBuffer, start: number, body: AnswerBody): number
     body.rcode |
     (body.authoritative ? BODY_AUTHORITATIVE : 0) |
     (body.authenticData === true ? BODY_AUTHENTIC : 0) |
+    (body.isStale === true ? BODY_STALE : 0) |
     (body.bytes.length << BODY_LENGTH_SHIFT);
   words[word + 1] = body.answerCount | (body.authorityCount << 16);
   words[word + 2] = body.additionalCount | ((rotation?.stride ?? 0) << 16);

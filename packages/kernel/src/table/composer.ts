@@ -57,6 +57,8 @@ export interface Composer {
   readonly missing: number;
   /** Whether the name lies below an object that exists, such as a service. */
   readonly isBelowObject: boolean;
+  /** Whether the source of the answer has lost it. */
+  readonly isStale: boolean;
   /**
    * @param block the octet of the block that `RecordSpace.show` shows
    * @param publication that has the records

@@ -232,6 +232,7 @@ export const BODY_LENGTH_SHIFT = 8;
 export const BODY_RCODE = 15;
 export const BODY_AUTHORITATIVE = 16;
 export const BODY_AUTHENTIC = 32;
+export const BODY_STALE = 64;
 export const ZONE = { FLAGS: 0, LENGTHS: 4, RECORD: 8, SIZE: 12, POINTERS: 16 } as const;
 export const ZONE_FLAG = {
   KNOWN: 1,

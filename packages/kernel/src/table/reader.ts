@@ -21,6 +21,7 @@ import { Counters } from './counters.ts';
 import { EntryFinder } from './entry-finder.ts';
 import { finishHash, HASH_KEYS, hashName } from './hash.ts';
 import {
+  BODY_STALE,
   CACHED,
   CACHED_FLAG,
   encodeShape,
@@ -76,6 +77,7 @@ const withoutRecords: MakeComposer = () => ({
   outcome: NO_OUTCOME,
   missing: 0,
   isBelowObject: false,
+  isStale: false,
   compose: () => COMPOSED.NEXT,
 });
 
@@ -314,8 +316,10 @@ export class TableReader {
     const composed = this.#composeName(block, publication, start, max);
     if (composed === COMPOSED.NEXT) return NEXT;
     this.#outcome = composer.outcome;
-    if (composed === COMPOSED.RECORDS || composed === COMPOSED.HELD)
-      return response.writeComposed(start, composer.composition, this.#offersRecursion);
+    if (composed === COMPOSED.RECORDS || composed === COMPOSED.HELD) {
+      const length = response.writeComposed(start, composer.composition, this.#offersRecursion);
+      return composer.isStale ? this.#explainStale(start, length, max) : length;
+    }
     const settings = this.#settingsOfZone(composer.zone);
     const flags = this.#words[(settings + ZONE.FLAGS) >> 2] ?? 0;
     const isMinimal = (flags & ZONE_FLAG.ANY_MINIMAL) !== 0;
@@ -430,7 +434,8 @@ export class TableReader {
     for (let left = (words[(node + NODE.ZONE) >> 2] ?? 0) >>> 16; left > 0; left--, entry += 2) {
       if (words[entry] !== type) continue;
       const body = node + (words[entry + 1] ?? 0);
-      return this.#response.writeBody(start, max, body, this.#offersRecursion);
+      const length = this.#response.writeBody(start, max, body, this.#offersRecursion);
+      return ((words[body >> 2] ?? 0) & BODY_STALE) === 0 ? length : this.#explainStale(start, length, max);
     }
     if (type === TYPE.ANY && (flags & ZONE_FLAG.ANY_MINIMAL) === 0) return this.#refuseAny(start, flags);
     if ((flags & ZONE_FLAG.KNOWN) === 0) return this.#fail(start, max);
@@ -517,6 +522,13 @@ export class TableReader {
         : this.#explainCached(start, length, max, entry);
     if ((flags & CACHED_FLAG.PASSED_ERRORS) === 0) return explained;
     return this.#response.addPassedErrors(start, length, explained, max, endOfBody(words, body));
+  }
+
+  /** Says that a composed answer may be out of date. @param length of the response, or a verdict */
+  #explainStale(start: number, length: number, max: number): number {
+    const isWanted = this.#question.hasOpt && (this.#flags & VIEW_FLAG.EXTENDED_ERRORS) !== 0;
+    if (length <= 0 || !isWanted) return length;
+    return this.#response.addExtendedError(start, length, max, EXTENDED_ERROR.STALE_ANSWER);
   }
 
   /** Adds an extended error to a cached answer that is a failure, or stale. */

@@ -71,6 +71,8 @@ export interface AnswerBody {
   readonly authoritative: boolean;
   /** Whether the records are validated (AD): reported to clients that ask for it (RFC 6840 section 5.8). Default: no. */
   readonly authenticData?: boolean;
+  /** Whether the source of the records has lost them. Default: no. */
+  readonly isStale?: boolean;
   readonly answerCount: number;
   readonly authorityCount: number;
   readonly additionalCount: number;

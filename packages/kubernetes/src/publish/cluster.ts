@@ -4,17 +4,20 @@
  * The order of events does not matter: each object is a record of its own, and answers are composed from those that exist.
  */
 import { type AddressMatch, type AddressRange, matchRanges } from '@portolan/dns/address-range.ts';
+import { isWithin, labelsBelow } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { ChangeQueue } from '@portolan/kernel/base/change-queue.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { Losses } from '@portolan/kernel/base/losses.ts';
 import type { Steps } from '@portolan/kernel/base/steps.ts';
 import { isRecordLine, putRecordLine } from '@portolan/kernel/records/record-lines.ts';
 import { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
 import { copySegment } from '@portolan/kernel/records/segment.ts';
 import { loadSegment } from '@portolan/kernel/records/segment-loader.ts';
 import { Segment } from '@portolan/kernel/records/segment-reader.ts';
+import { NO_LIST } from '@portolan/kernel/records/stale-entries.ts';
 import { TableFullError } from '@portolan/kernel/table/arena.ts';
 import type { RecordSpace } from '@portolan/kernel/table/record-space.ts';
 import { DEFAULT_PUBLICATION, type PublicationId } from '@portolan/kernel/table/types.ts';
@@ -36,7 +39,7 @@ import type {
   ServiceObject,
 } from '../objects/objects.ts';
 import { ClusterContents } from '../records/cluster-contents.ts';
-import { keepNamespaces, keepServices, keepSlices } from '../records/keepers.ts';
+import { type GuardRecords, keepNamespaces, keepServices, keepSlices } from '../records/keepers.ts';
 import { PodKeeper } from '../records/pod-keeper.ts';
 import { type ListState, type RecordKeeper, RecordSink } from '../records/record-sink.ts';
 import { ClientNames } from './client-names.ts';
@@ -72,6 +75,8 @@ export interface ClusterOptions {
   readonly zones?: EndpointZones;
   /** For a cluster set: the names of its endpoints have the label of a cluster too. */
   readonly clusterLabels?: ClusterLabels;
+  /** Judges what the source of the objects loses. Default: everything goes at once. */
+  readonly losses?: Losses | undefined;
   /** Types of records that are left out of all answers. */
   readonly filteredTypes?: ReadonlySet<number>;
   /** The addresses of this machine, for the name server's own name. */
@@ -99,8 +104,6 @@ export interface ClusterState {
 const REVERSE_ZONES = ['in-addr.arpa.' as NameKey, 'ip6.arpa.' as NameKey];
 /** Characters of a domain that leave room for a namespace and a service. */
 const MAX_DOMAIN_CHARACTERS = 120;
-/** A list that no object is from. */
-const NO_LIST = -1;
 
 export class Cluster {
   readonly names: KubernetesNames;
@@ -146,7 +149,7 @@ export class Cluster {
       );
     const { domain, dialect, pods, ttl, ownAddresses, reverseZones = REVERSE_ZONES } = options;
     const { hasEndpoints = true, ignoresEmptyServices = false, filteredTypes = new Set() } = options;
-    const { publication = DEFAULT_PUBLICATION, zones, clusterLabels } = options;
+    const { publication = DEFAULT_PUBLICATION, zones, clusterLabels, losses } = options;
     this.#clock = clock;
     this.#log = log;
     const space = table.openRecordSpace(publication);
@@ -182,12 +185,32 @@ export class Cluster {
       () => this.#settled(),
     );
     const listed = () => this.#queue.schedule();
-    this.services = this.#sink(keepServices(this.#writer), listed);
-    this.endpoints = this.#sink(keepSlices(this.#writer), () => this.#endpointsListed());
-    this.namespaces = this.#sink(keepNamespaces(this.#writer), listed);
+    const makeGuard = this.#guardMaker(losses);
+    this.services = this.#sink(keepServices(this.#writer, makeGuard), listed);
+    this.endpoints = this.#sink(keepSlices(this.#writer, makeGuard), () => this.#endpointsListed());
+    this.namespaces = this.#sink(keepNamespaces(this.#writer, makeGuard), listed);
     this.pods = this.#sink(this.#pods, listed);
     if (zones !== undefined) zones.changed = () => this.#changed();
     this.#needed = this.#neededSinks(dialect.usesNamespaces, hasEndpoints, pods);
+  }
+
+  /** What is removed later changes the zone as what is removed at once does. */
+  #guardMaker(losses = this.#judgeNothing()): GuardRecords {
+    return (kind, stale) =>
+      losses.guard(
+        { kind, subject: this.names.domain },
+        {
+          count: () => stale.count(),
+          remove: (mark) => {
+            stale.remove(mark);
+            this.#changed();
+          },
+        },
+      );
+  }
+
+  #judgeNothing(): Losses {
+    return new Losses(undefined, { clock: this.#clock, log: this.#log });
   }
 
   #sink<Kind extends ClusterObject>(keeper: RecordKeeper<Kind>, listed: () => void): RecordSink<Kind> {
@@ -307,9 +330,26 @@ export class Cluster {
     this.#queue.settle();
   }
 
+  /** Whether names are answered that their source has lost. */
+  get hasStaleNames(): boolean {
+    const { services, slices, namespaces } = this.#writer.stale;
+    return services + slices + namespaces > 0;
+  }
+
+  /** Whether a name is one of a service that is stale, or below it. */
+  isStale(name: NameKey): boolean {
+    if (!this.hasStaleNames) return false;
+    const { domain } = this.#model.options;
+    if (!isWithin(name, domain)) return false;
+    const labels = labelsBelow(name, domain);
+    const [service = '', namespace = '', kind] = labels.slice(-3);
+    return kind === 'svc' && this.#model.isStale(namespace, service, labels.length - 3);
+  }
+
   /** Takes no more changes. */
   stop(): void {
     this.#queue.stop();
+    for (const sink of [this.services, this.endpoints, this.namespaces]) sink.stop();
   }
 
   /**
@@ -336,15 +376,15 @@ export class Cluster {
     this.stop();
     this.#publication.hide();
     yield;
-    for (const sweep of [
-      () => this.#writer.sweepSlices(NO_LIST),
-      () => this.#writer.sweepServices(NO_LIST),
-      () => this.#writer.sweepNamespaces(NO_LIST),
-      () => this.#pods.sweep(NO_LIST),
-    ]) {
-      sweep();
-      yield;
-    }
+    const writer = this.#writer;
+    for (const slice of writer.slices.missingIn(NO_LIST)) writer.dropSlice(slice);
+    yield;
+    for (const service of writer.servicesMissingIn(NO_LIST)) writer.dropService(service);
+    yield;
+    for (const namespace of writer.namespacesMissingIn(NO_LIST)) writer.dropNamespace(namespace);
+    yield;
+    this.#pods.sweep(NO_LIST);
+    yield;
     this.#nodes?.clear();
   }
 

@@ -4,6 +4,7 @@
 import type { NameKey } from '@portolan/dns/types.ts';
 import { NAMESPACE, NAMESPACE_FLAG, SERVICE, SERVICE_FLAG } from '@portolan/kernel/records/layout.ts';
 import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
+import { ServiceFields } from '@portolan/kernel/records/service-fields.ts';
 import type { ZoneNode } from '@portolan/kernel/zone/node.ts';
 import type { Zone } from '@portolan/kernel/zone/zone.ts';
 import type { ClusterDirectory, ServerName, ServiceView, ZoneFacts } from '../dialects/dialect.ts';
@@ -27,6 +28,7 @@ export class ClusterModel implements ClusterDirectory, HasModelOptions {
   readonly #writer: RecordWriter;
   readonly #views: RecordViews;
   readonly #pods: PodKeeper;
+  readonly #fields: ServiceFields;
   #options: ModelOptions;
   #zones: readonly Zone[] = [];
   #ownNodes: ReadonlyMap<NameKey, ZoneNode> = new Map();
@@ -36,6 +38,7 @@ export class ClusterModel implements ClusterDirectory, HasModelOptions {
     this.#writer = writer;
     this.#pods = pods;
     this.#views = new RecordViews(writer);
+    this.#fields = new ServiceFields(writer.space.views);
     this.derived = new DerivedServices(writer, this);
     this.reverse = new ReverseNames(writer, this.derived, this);
     this.renewZones(0);
@@ -67,6 +70,14 @@ export class ClusterModel implements ClusterDirectory, HasModelOptions {
 
   isHeadless(namespace: string, service: string): boolean {
     return this.#views.service(this.findServiceEntry(namespace, service))?.address.kind === 'headless';
+  }
+
+  /** Whether the source has lost what a name is made of. @param below labels left of the service */
+  isStale(namespace: string, service: string, below: number): boolean {
+    const entry = this.findServiceEntry(namespace, service);
+    if (entry === 0) return false;
+    this.#fields.load(entry);
+    return this.#fields.isStaleAt(below);
   }
 
   get pods(): PodMode {

@@ -5,6 +5,7 @@
  * check compares the counts.
  */
 import type { Log } from '@portolan/kernel/base/log.ts';
+import type { LossGuard } from '@portolan/kernel/base/losses.ts';
 import { RecordTooLargeError } from '@portolan/kernel/records/record-blocks.ts';
 import { TableFullError } from '@portolan/kernel/table/arena.ts';
 import { type ClusterObject, keyOfObject, type ObjectKey, type ObjectSink } from '../objects/objects.ts';
@@ -20,9 +21,12 @@ export interface RecordKeeper<Kind extends ClusterObject> {
   put(object: Kind, list: number): 'changed' | 'same' | 'unusable';
   /** @returns whether it was there */
   remove(key: ObjectKey): boolean;
-  /** Removes what is not from a list. @returns whether there was any */
+  /** Removes what is not from a list, unless it is too much at once. @returns whether there was any */
   sweep(list: number): boolean;
+  /** Without those that are stale: as many as the source has. */
   count(): number;
+  /** Undefined: what the source lacks goes at once. */
+  readonly guard?: LossGuard;
 }
 
 export class RecordSink<Kind extends ClusterObject> implements ObjectSink<Kind> {
@@ -78,6 +82,11 @@ export class RecordSink<Kind extends ClusterObject> implements ObjectSink<Kind> 
 
   count(): number {
     return this.#keeper.count() + this.#without.size;
+  }
+
+  /** Ends the guard of its objects. */
+  stop(): void {
+    this.#keeper.guard?.stop();
   }
 
   #put(object: Kind): 'changed' | 'same' | 'unusable' {

@@ -104,6 +104,9 @@ async function* answer(
       if (order.action === 'dump') yield* dumpCache(server, order.domain);
       else yield { flushed: order.domain, ...flush(server, order.domain) };
       return;
+    case 'accept':
+      yield acceptLosses(server);
+      return;
     case 'upstream':
       yield switchUpstream(server, order.server, order.isOn);
       return;
@@ -179,6 +182,12 @@ function flush(server: Server, domain: NameKey): { readonly before: number; read
   server.engine.serverBlocks.forget(domain);
   server.engine.table.collect();
   return { before, after: server.engine.table.statistics().cached };
+}
+
+function acceptLosses({ engine }: Server): unknown {
+  const losses = engine.losses.accept();
+  const sources = losses.map(({ kind, subject, names }) => ({ source: `${kind} of ${subject}`, names }));
+  return { removed: sources.reduce((sum, { names }) => sum + names, 0), sources };
 }
 
 function switchUpstream(server: Server, name: string, isOn: boolean): unknown {

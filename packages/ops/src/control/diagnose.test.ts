@@ -60,6 +60,7 @@ function startDiagnosis() {
     inspections: [],
     dataAge: 0,
     kinds: [],
+    losses: [],
     rejected: [],
     missingRules: undefined,
     foreignDomains,

@@ -61,6 +61,7 @@ function findEventObject(
     case 'config-rejected':
       return configMap === undefined ? { kind: 'Service', ...service } : { kind: 'ConfigMap', ...configMap };
     case 'foreign-cluster-domain':
+    case 'names-lost':
       return { kind: 'Service', ...service };
     default:
       return undefined;

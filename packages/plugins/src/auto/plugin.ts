@@ -7,9 +7,10 @@ import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cur
 import { parseGoDuration } from '@portolan/corefile/directive/go-values.ts';
 import { compilePattern } from '@portolan/corefile/directive/patterns.ts';
 import { Pattern } from '@portolan/kernel/base/pattern.ts';
-import { ANSWER_TABLE, PLAN } from '@portolan/kernel/contract/services.ts';
+import { ofKind } from '@portolan/kernel/contract/plugin.ts';
+import { ANSWER_TABLE, LOSSES, PLAN } from '@portolan/kernel/contract/services.ts';
 import { Transfer } from '../transfer/transfer.ts';
-import { Auto } from './auto.ts';
+import { Auto, type AutoDependencies } from './auto.ts';
 import type { AutoOptions } from './options.ts';
 
 const DEFAULT_RELOAD = 60_000;
@@ -43,19 +44,21 @@ export const auto = definePlugin({
     });
     return draft;
   },
-  create(options, context) {
+  create(options, context, former) {
     const transfer = context.find(Transfer);
     const table = context.use(ANSWER_TABLE);
-    const made = new Auto(options, {
+    const dependencies: AutoDependencies = {
       ...context,
       ...context.use(PLAN),
+      losses: context.use(LOSSES),
       chain: context.lookUp,
       onChange(origin) {
         table.planChanged();
         transfer?.notify(origin);
       },
       onRemove: () => table.planChanged(),
-    });
+    };
+    const made = new Auto(options, dependencies, ofKind(Auto, former));
     transfer?.add(made);
     return made;
   },

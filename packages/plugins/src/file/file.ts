@@ -6,10 +6,12 @@ import { type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Losses } from '@portolan/kernel/base/losses.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
 import { isWithinAny, namesWithin } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
+import { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { TransferSource } from '../transfer/transfer-source.ts';
 import { NotifyLog } from './notify-log.ts';
@@ -18,6 +20,7 @@ import { readZone, type ZoneReading } from './read-zone.ts';
 import { findZoneAnswerRules, type ZoneAnswerRules } from './zone-answer-rules.ts';
 import { dropNotify, lookUpInZone, presentZoneAnswer, refuseIfLast } from './zone-answers.ts';
 import type { ZoneNames } from './zone-names.ts';
+import { ZoneVersions } from './zone-versions.ts';
 
 export interface FileDependencies {
   readonly clock: Clock;
@@ -26,6 +29,8 @@ export interface FileDependencies {
   readonly chain: Chain;
   /** The deviations in which answers are those of CoreDNS. */
   readonly restored: RestoredDeviations;
+  /** Judges what a changed file lacks. Default: it goes at once. */
+  readonly losses?: Losses | undefined;
   /** Called when a zone has changed: stored answers are then out of date. Default: not called. */
   readonly onChange?: ((origin: NameKey) => void) | undefined;
   /** Whether the block rotates the addresses of answers; known once it is complete. */
@@ -34,7 +39,7 @@ export interface FileDependencies {
 
 interface ZoneInFile {
   readonly plan: FileZone;
-  names: ZoneNames | undefined;
+  readonly versions: RefCounted<ZoneVersions>;
   /** Modification time of the file that was read last, in milliseconds since the epoch. */
   modified: number;
   timer: Timer | undefined;
@@ -50,14 +55,18 @@ export class File implements TransferSource {
   readonly #rules: ZoneAnswerRules;
   #isStopped = false;
 
-  constructor({ zones, fallthrough }: FileOptions, dependencies: FileDependencies) {
+  /** @param former whose versions of the same files it goes on with */
+  constructor({ zones, fallthrough }: FileOptions, dependencies: FileDependencies, former?: File) {
     this.#dependencies = dependencies;
     this.#rules = findZoneAnswerRules(dependencies.restored);
     const { clock, log } = dependencies;
     this.#guard = new ItemGuard({ source: 'zone-file', clock, log });
     this.#notifies = new NotifyLog(log, clock);
     this.#zones = new Map(
-      zones.map((plan) => [plan.origin, { plan, names: undefined, modified: 0, timer: undefined }]),
+      zones.map((plan) => {
+        const versions = former?.versionsAt(plan) ?? this.#makeVersions(plan);
+        return [plan.origin, { plan, versions: versions.retain(), modified: 0, timer: undefined }];
+      }),
     );
     this.#fallthrough = new Set(fallthrough);
     this.handler = {
@@ -71,23 +80,40 @@ export class File implements TransferSource {
 
   /** Reads the files. Their faults were reported when the Corefile was read. */
   start(): void {
-    for (const zone of this.#zones.values()) {
+    for (const [origin, zone] of this.#zones) {
+      zone.versions.value.changed = () => this.#dependencies.onChange?.(origin);
       this.#read(zone, undefined);
       this.#lookAgain(zone);
     }
   }
 
   origins(): Iterable<NameKey> {
-    return [...this.#zones].flatMap(([origin, { names }]) => (names === undefined ? [] : origin));
+    return [...this.#zones].flatMap(([origin, { versions }]) =>
+      versions.value.current === undefined ? [] : origin,
+    );
   }
 
   zoneAt(origin: NameKey): ZoneNames | undefined {
-    return this.#zones.get(origin)?.names;
+    return this.#zones.get(origin)?.versions.value.current;
+  }
+
+  /** The versions of a file, for the plan that follows; undefined: it has another file for the zone. */
+  versionsAt({ origin, path }: FileZone): RefCounted<ZoneVersions> | undefined {
+    const known = this.#zones.get(origin);
+    return known?.plan.path === path ? known.versions : undefined;
+  }
+
+  #makeVersions({ path }: FileZone): RefCounted<ZoneVersions> {
+    const versions = new ZoneVersions(this.#dependencies.losses, { kind: 'zone file', subject: path });
+    return new RefCounted(versions, () => versions.stop());
   }
 
   stop(): void {
     this.#isStopped = true;
-    for (const { timer } of this.#zones.values()) timer?.cancel();
+    for (const { timer, versions } of this.#zones.values()) {
+      timer?.cancel();
+      void versions.release();
+    }
     this.#notifies.stop();
   }
 
@@ -104,7 +130,7 @@ export class File implements TransferSource {
   #reload(zone: ZoneInFile): void {
     const { log } = this.#dependencies;
     const { origin, path } = zone.plan;
-    const reading = this.#read(zone, zone.names?.serial);
+    const reading = this.#read(zone, zone.versions.value.current?.serial);
     if (reading.kind === 'missing')
       log.error(`plugin/file: Failed to open zone "${origin}" in "${path}": ${reading.reason}`);
     else if (reading.kind === 'faulty') log.error(`plugin/file: Parsing zone "${origin}": ${reading.reason}`);
@@ -128,7 +154,7 @@ export class File implements TransferSource {
     if (reading.kind === 'missing') this.#guard.count('unreadable');
     if (reading.kind === 'faulty') this.#guard.count('malformed');
     if (reading.kind !== 'read') return reading;
-    zone.names = reading.names;
+    zone.versions.value.replace(reading.names);
     zone.modified = reading.modified;
     this.#dependencies.onChange?.(zone.plan.origin);
     return reading;
@@ -140,14 +166,16 @@ export class File implements TransferSource {
     if (query.header.opcode === OPCODE.NOTIFY) return dropNotify(query, zone.plan.origin, this.#notifies);
     const { type } = query.question;
     if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
-    if (zone.names === undefined) return { kind: 'servfail' };
-    const answer = await lookUpInZone(zone.names, query, this.#dependencies.chain, {
+    const { served } = zone.versions.value;
+    if (served === undefined) return { kind: 'servfail' };
+    const answer = await lookUpInZone(served, query, this.#dependencies.chain, {
       rules: this.#rules,
       rotates: this.#dependencies.rotates(),
     });
     const isMissing =
       answer.answers.length === 0 && (answer.result === 'nxdomain' || answer.result === 'nonterminal');
-    return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : presentZoneAnswer(answer);
+    if (isMissing && isWithinAny(query.key, this.#fallthrough)) return next(query);
+    return presentZoneAnswer(answer, zone.versions.value.isStale(query.key));
   }
 
   #findZone(name: NameKey): ZoneInFile | undefined {

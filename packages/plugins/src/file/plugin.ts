@@ -9,9 +9,10 @@ import { checkZoneFile } from '@portolan/corefile/directive/zone-file-check.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
 import { rotateAddresses } from '@portolan/kernel/chain/handler.ts';
-import { ANSWER_TABLE, BLOCK, PLAN } from '@portolan/kernel/contract/services.ts';
+import { ofKind } from '@portolan/kernel/contract/plugin.ts';
+import { ANSWER_TABLE, BLOCK, LOSSES, PLAN } from '@portolan/kernel/contract/services.ts';
 import { Transfer } from '../transfer/transfer.ts';
-import { File } from './file.ts';
+import { File, type FileDependencies } from './file.ts';
 import type { FileOptions, FileZone } from './options.ts';
 
 const DEFAULT_RELOAD = 60_000;
@@ -56,20 +57,22 @@ export const file = definePlugin({
     if (openFault !== undefined) noteMissingFile(openFault, draft.reload, cursor);
     return { zones: [...zones.values()], fallthrough: draft.fallthrough };
   },
-  create(options, context) {
+  create(options, context, former) {
     const transfer = context.find(Transfer);
     const table = context.use(ANSWER_TABLE);
     const { handlers } = context.use(BLOCK);
-    const file = new File(options, {
+    const dependencies: FileDependencies = {
       ...context,
       ...context.use(PLAN),
+      losses: context.use(LOSSES),
       rotates: () => rotateAddresses(handlers()),
       chain: context.lookUp,
       onChange(origin) {
         table.planChanged();
         transfer?.notify(origin);
       },
-    });
+    };
+    const file = new File(options, dependencies, ofKind(File, former));
     transfer?.add(file);
     return file;
   },

@@ -1,6 +1,7 @@
 /**
  * Answers from the names of a zone, for all plugins that serve zones.
  */
+import { EXTENDED_ERROR } from '@portolan/dns/extended-error.ts';
 import { presentNameAsGo } from '@portolan/dns/go-name.ts';
 import { type NameKey, type Question, RCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
@@ -98,13 +99,11 @@ const RCODE_OF: Readonly<Partial<Record<FileResult, number>>> = {
   servfail: RCODE.SERVFAIL,
 };
 
-export function presentZoneAnswer({
-  result,
-  answers,
-  authorities,
-  additionals,
-  isCut = false,
-}: FileAnswer): Answer {
+/** @param isStale whether the zone has lost the name. Default: no */
+export function presentZoneAnswer(
+  { result, answers, authorities, additionals, isCut = false }: FileAnswer,
+  isStale = false,
+): Answer {
   if (result === 'servfail' && answers.length === 0) return { kind: 'servfail' };
   return {
     ...EMPTY_ANSWER,
@@ -114,6 +113,7 @@ export function presentZoneAnswer({
     answers,
     authorities,
     additionals,
+    ...(isStale && { extendedError: EXTENDED_ERROR.STALE_ANSWER }),
   };
 }
 

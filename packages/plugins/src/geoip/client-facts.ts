@@ -2,7 +2,7 @@
  * Facts about the networks of clients, for labels such as `geoip/country/code`.
  */
 import { parseAddress } from '@portolan/dns/address.ts';
-import { uint16At } from '@portolan/dns/uint16.ts';
+import { uint16At } from '@portolan/dns/header.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { FactSource, Query } from '@portolan/kernel/chain/query.ts';

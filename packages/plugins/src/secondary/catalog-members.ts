@@ -53,7 +53,7 @@ export class CatalogMembers {
   }
 
   /** Takes over what a catalog lists now. @param catalog with names that `readCatalog` takes */
-  follow({ plan, names }: FollowedZone): void {
+  follow({ plan, served: names }: FollowedZone): void {
     const { log } = this.#options;
     const { origin, catalog } = plan;
     if (catalog === undefined || names === undefined || this.#isStopped) return;

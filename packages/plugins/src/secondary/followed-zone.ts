@@ -3,12 +3,16 @@
  * (RFC 1996).
  */
 import { isNewer } from '@portolan/dns/serial.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Losses } from '@portolan/kernel/base/losses.ts';
+import { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
 import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { ZoneNames } from '../file/zone-names.ts';
+import { ZoneVersions } from '../file/zone-versions.ts';
 import type { NamedSecret } from '../tsig/options.ts';
 import { type FetchOptions, fetchSerial, fetchZone } from './fetch-zone.ts';
 import type { SecondaryZone } from './options.ts';
@@ -24,6 +28,8 @@ export interface FollowedZoneDependencies {
   readonly random: () => number;
   /** Called when the zone has changed. */
   readonly onChange: () => void;
+  /** Judges what a version lacks. Default: it goes at once. */
+  readonly losses?: Losses | undefined;
   /** Refuses a version that must not be used: the former one stays. Default: all are good. @throws Error with the reason */
   readonly judge?: ((names: ZoneNames) => void) | undefined;
   /** Waits for a turn to ask the primary servers. Default: there is no wait. */
@@ -33,6 +39,7 @@ export interface FollowedZoneDependencies {
 /** What a zone of the next plan takes over. */
 export interface FetchedZone {
   readonly names: ZoneNames;
+  readonly versions: RefCounted<ZoneVersions>;
   /** When a primary server last said that this is its version, by the monotonic clock. */
   readonly checked: number;
 }
@@ -49,6 +56,7 @@ const MIN_INTERVAL = 1;
 export class FollowedZone {
   readonly plan: SecondaryZone;
   readonly #dependencies: FollowedZoneDependencies;
+  readonly #versions: RefCounted<ZoneVersions>;
   #fetched: FetchedZone | undefined;
   #timer: Timer | undefined;
   #pause = FIRST_PAUSE;
@@ -62,6 +70,7 @@ export class FollowedZone {
     this.plan = plan;
     this.#fetched = former;
     this.#dependencies = dependencies;
+    this.#versions = (former?.versions ?? this.#makeVersions()).retain();
   }
 
   /** For the plan that replaces this one; undefined: not fetched yet. */
@@ -69,21 +78,43 @@ export class FollowedZone {
     return this.#fetched;
   }
 
-  /** Undefined: not fetched yet, or expired. */
+  /** As the primary servers have it. Undefined: not fetched yet, or expired. */
   get names(): ZoneNames | undefined {
+    return this.#isFresh() ? this.#fetched?.names : undefined;
+  }
+
+  /** With names that it has lost at once. Undefined: as above. */
+  get served(): ZoneNames | undefined {
+    return this.#isFresh() ? this.#versions.value.served : undefined;
+  }
+
+  /** Whether the zone has lost a name that it answers. */
+  isStale(name: NameKey): boolean {
+    return this.#versions.value.isStale(name);
+  }
+
+  #isFresh(): boolean {
     const fetched = this.#fetched;
-    if (fetched === undefined) return undefined;
+    if (fetched === undefined) return false;
     const age = this.#dependencies.clock.monotonic() - fetched.checked;
-    return age < readSoaTimers(fetched.names).expire ? fetched.names : undefined;
+    return age < readSoaTimers(fetched.names).expire;
+  }
+
+  #makeVersions(): RefCounted<ZoneVersions> {
+    const source = { kind: 'transfer', subject: this.plan.origin };
+    const versions = new ZoneVersions(this.#dependencies.losses, source);
+    return new RefCounted(versions, () => versions.stop());
   }
 
   start(): void {
+    this.#versions.value.changed = this.#dependencies.onChange;
     void this.check();
   }
 
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();
+    void this.#versions.release();
   }
 
   /** A primary server has changed the zone. Whoever forges its address cannot make us ask without end. */
@@ -150,13 +181,16 @@ export class FollowedZone {
     const { log, onChange, judge } = this.#dependencies;
     const names = new ZoneNames(options.origin, result.records);
     judge?.(names);
+    this.#versions.value.replace(names);
     this.#note(names);
     log.info(`plugin/file: Transferred: ${options.origin} from ${formatSocketAddress(options.primary)}`);
     onChange();
   }
 
   #note(names: ZoneNames | undefined): void {
-    if (names !== undefined) this.#fetched = { names, checked: this.#dependencies.clock.monotonic() };
+    if (names === undefined) return;
+    const { clock } = this.#dependencies;
+    this.#fetched = { names, versions: this.#versions, checked: clock.monotonic() };
   }
 
   #warn(reason: string): void {

@@ -8,7 +8,7 @@ import { readServerAddress } from '@portolan/corefile/directive/server-address.t
 import { parseZones } from '@portolan/corefile/keys/zone-name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { ofKind } from '@portolan/kernel/contract/plugin.ts';
-import { PLAN } from '@portolan/kernel/contract/services.ts';
+import { LOSSES, PLAN } from '@portolan/kernel/contract/services.ts';
 import type { SocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { Transfer } from '../transfer/transfer.ts';
 import { readKeyName } from '../tsig/key-name.ts';
@@ -72,6 +72,7 @@ export const secondary = definePlugin({
       {
         ...context,
         ...context.use(PLAN),
+        losses: context.use(LOSSES),
         chain: context.lookUp,
         onChange: (origin) => transfer?.notify(origin),
         keyNamed: (name) => context.find(Tsig)?.keyNamed(name),

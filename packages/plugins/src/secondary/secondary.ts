@@ -5,6 +5,7 @@ import { findClosest } from '@portolan/dns/name.ts';
 import { type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Losses } from '@portolan/kernel/base/losses.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
 import { isWithinAny, namesWithin } from '@portolan/kernel/chain/match.ts';
@@ -34,6 +35,8 @@ export interface SecondaryDependencies {
   readonly keyNamed?: (name: NameKey) => NamedSecret | undefined;
   /** The deviations in which answers are those of CoreDNS. */
   readonly restored: RestoredDeviations;
+  /** Judges what a version of a zone lacks. Default: it goes at once. */
+  readonly losses?: Losses | undefined;
   /** From 0 to below 1. Default: by chance. */
   readonly random?: () => number;
 }
@@ -118,11 +121,12 @@ export class Secondary implements TransferSource {
   }
 
   #makeZone(plan: SecondaryZone, fetched: FollowedZone['fetched']): FollowedZone {
-    const { clock, log, random = Math.random, keyNamed, onChange } = this.#dependencies;
+    const { clock, log, random = Math.random, keyNamed, onChange, losses } = this.#dependencies;
     const zone: FollowedZone = new FollowedZone(plan, fetched, {
       clock,
       log,
       random,
+      losses,
       turns: this.#turns,
       key: plan.key && keyNamed?.(plan.key),
       // A catalog that breaks the rules must change nothing (RFC 9432 section 5.1).
@@ -142,12 +146,13 @@ export class Secondary implements TransferSource {
     if (query.header.opcode === OPCODE.NOTIFY) return this.#notified(query, zone);
     const { type } = query.question;
     if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
-    const { names } = zone;
-    if (names === undefined) return { kind: 'servfail' };
-    const answer = await lookUpInZone(names, query, this.#dependencies.chain, { rules: this.#rules });
+    const { served } = zone;
+    if (served === undefined) return { kind: 'servfail' };
+    const answer = await lookUpInZone(served, query, this.#dependencies.chain, { rules: this.#rules });
     const isMissing =
       answer.answers.length === 0 && (answer.result === 'nxdomain' || answer.result === 'nonterminal');
-    return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : presentZoneAnswer(answer);
+    if (isMissing && isWithinAny(query.key, this.#fallthrough)) return next(query);
+    return presentZoneAnswer(answer, zone.isStale(query.key));
   }
 
   /** Only a primary server may make us ask: others could make us ask all the time. */

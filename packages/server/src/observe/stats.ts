@@ -2,6 +2,7 @@
  * Statistics of all layers at one moment, the source of the metrics.
  */
 import type { EtcdStats } from '@portolan/etcd/source/etcd-source.ts';
+import type { LossCount } from '@portolan/kernel/base/losses.ts';
 import type { OwnCacheCounts } from '@portolan/kernel/contract/plugin.ts';
 import type { ForwardCounts } from '@portolan/kernel/forward/forward-tally.ts';
 import type { ForwardedQueries } from '@portolan/kernel/forward/reader-path/reader-path.ts';
@@ -20,6 +21,8 @@ export interface Stats {
   readonly reason: string | undefined;
   /** What the server finds wrong with itself and its cluster. */
   readonly findings: readonly Finding[];
+  /** What the sources of names have lost at once. */
+  readonly losses: readonly LossCount[];
   /** Names that search lists made, by the namespace of the pod; the empty name: further namespaces. Undefined: not counted. */
   readonly searches: ReadonlyMap<string, number> | undefined;
   /** Names of services that upstream servers denied: they are in the domain of another cluster. */

@@ -73,6 +73,7 @@ export interface PlainEngineParts {
   readonly responses: PlainResponses;
   readonly cache: EnginePlan['cache'];
   readonly udpSize: number;
+  readonly losses?: EnginePlan['losses'];
 }
 
 export function writePlainEngine({
@@ -81,6 +82,7 @@ export function writePlainEngine({
   responses,
   cache,
   udpSize,
+  losses,
 }: PlainEngineParts): EnginePlan {
   return {
     blocks: [{ zones: [ROOT], plugins, clients }],
@@ -97,6 +99,7 @@ export function writePlainEngine({
     },
     cache,
     udpSize,
+    losses,
   };
 }
 

@@ -2,6 +2,8 @@
  * Findings: what is wrong with a DNS server or its cluster, found by checks. A check is a pure function over evidence that is collected
  * once, so that each has tests without a cluster.
  */
+
+import type { LossStatus } from '@portolan/kernel/base/losses.ts';
 import type { UpstreamStatistics } from '@portolan/kernel/forward/upstream/upstream-statistics.ts';
 import type { ServiceEvidence } from './cluster-evidence.ts';
 import type { Remedy } from './describe-reason.ts';
@@ -37,6 +39,8 @@ export interface ServerEvidence {
     readonly age: number | undefined;
     readonly words: string | undefined;
   }[];
+  /** Sources that have lost many names at once, which are answered as stale. */
+  readonly losses: readonly LossStatus[];
   /** Why the latest configuration is not in force; empty: it is. */
   readonly rejected: readonly string[];
   /** Of a node's cache whose packet filter rules are to be set, and are not. */

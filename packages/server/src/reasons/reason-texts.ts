@@ -15,6 +15,7 @@ export const FINDING_ONLY_KINDS = [
   'data-stale',
   'fqdn-endpoints',
   'host-network-policy',
+  'names-lost',
   'network-policy',
   'node-firewall',
   'node-local-unserved',
@@ -159,6 +160,12 @@ export const REASON_TEXTS: Readonly<Record<FindingKind, ReasonText>> = {
     meaning: 'The server has not heard from the API server for a while. Names may be old.',
     remedy:
       'The server connects again by itself. If this repeats, a load balancer before the API server may cut idle connections.',
+  },
+  'names-lost': {
+    meaning:
+      'A source has lost many of its names at once: half of them and at least 20, unless you set other numbers. They are answered on for a while, with the extended error 3 (Stale Answer), since a source that goes wrong must not take names away. See [Sudden loss](../explanation/sudden-loss.md).',
+    remedy:
+      'If the names were deleted on purpose, run `portolan control accept` in each replica, or wait. Otherwise repair the source: the names are current again as soon as it has them.',
   },
   'host-network-policy': {
     meaning:

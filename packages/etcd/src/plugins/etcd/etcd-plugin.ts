@@ -4,6 +4,7 @@
 import { isWithin, joinName } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
+import type { Losses } from '@portolan/kernel/base/losses.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
 import type { Plugin, PluginContext } from '@portolan/kernel/contract/plugin.ts';
@@ -21,6 +22,8 @@ import { withSkyDnsNames } from './skydns-names.ts';
 
 export interface EtcdContext extends Pick<PluginContext, 'clock' | 'log' | 'lookUp' | 'server' | 'metrics'> {
   readonly table: TableWriter;
+  /** Judges what etcd lacks. Default: it goes at once. */
+  readonly losses?: Losses;
 }
 
 /** Seconds. */
@@ -91,9 +94,9 @@ export class EtcdPlugin implements Plugin {
 function openSource(
   kind: EtcdOptions['kind'],
   settings: EtcdSourceSettings,
-  { table, clock, log }: EtcdContext,
+  { table, losses, clock, log }: EtcdContext,
 ): RefCounted<EtcdSource> {
-  return new RefCounted(new EtcdSource(settings, { table, clock, log }), async (source) => {
+  return new RefCounted(new EtcdSource(settings, { table, losses, clock, log }), async (source) => {
     await source.stop();
     // That of SkyDNS ends with the process, while its view still shows the names.
     if (kind === 'skydns') return;

@@ -1,6 +1,7 @@
 /**
  * Answers names from etcd's keys, for questions that the answer table leaves to the chain.
  */
+import { EXTENDED_ERROR } from '@portolan/dns/extended-error.ts';
 import { toKey } from '@portolan/dns/name.ts';
 import { CLASS, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
@@ -135,7 +136,11 @@ class EtcdHandler {
     if (isTimed) query.forbidStoring();
     switch (answer.kind) {
       case 'records':
-        return { ...answer, authoritative: true };
+        return {
+          ...answer,
+          authoritative: true,
+          ...(this.#options.source.isStale(query.key) && { extendedError: EXTENDED_ERROR.STALE_ANSWER }),
+        };
       case 'servfail':
         query.forbidStoring();
         return failure(zone, answer.reason);

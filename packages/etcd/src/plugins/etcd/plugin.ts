@@ -11,7 +11,7 @@ import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cur
 import { parseGoDuration } from '@portolan/corefile/directive/go-values.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { ofKind } from '@portolan/kernel/contract/plugin.ts';
-import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
+import { ANSWER_TABLE, LOSSES } from '@portolan/kernel/contract/services.ts';
 import type { SnapshotSettings } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
 import { type EtcdEndpoint, parseEndpoint } from '../../source/client/endpoints.ts';
 import type { Credentials, TlsFiles } from '../../source/client/settings.ts';
@@ -86,7 +86,12 @@ export const etcd = definePlugin({
       create(options, context, former) {
         const isOfSkyDns = options.kind === 'skydns';
         const { chain, lookUp, use } = context;
-        const parts = { ...context, lookUp: isOfSkyDns ? chain : lookUp, table: use(ANSWER_TABLE) };
+        const parts = {
+          ...context,
+          lookUp: isOfSkyDns ? chain : lookUp,
+          table: use(ANSWER_TABLE),
+          losses: use(LOSSES),
+        };
         return new EtcdPlugin(options, parts, isOfSkyDns ? ofKind(EtcdPlugin, former) : undefined);
       },
     };

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { DEFAULT_LOSS_RULE } from '@portolan/kernel/base/losses.ts';
 import { expect, it } from 'vitest';
 import { compilePlan, compileText } from './testing/compile-plan.ts';
 
@@ -34,4 +35,31 @@ it('takes proxies from the last block of an address and port, and counts drops i
   });
   expect(groups[1]).toMatchObject({ port: 54, proxies: undefined });
   expect(groups[1]).not.toHaveProperty('countsDrops');
+});
+
+it.each([
+  ['', DEFAULT_LOSS_RULE],
+  ['sudden_loss on', DEFAULT_LOSS_RULE],
+  ['sudden_loss off', undefined],
+  ['sudden_loss share=80 hold=1m', { ...DEFAULT_LOSS_RULE, share: 80, hold: 60_000 }],
+])('judges sudden losses as it says: %j', (feature, rule) => {
+  const block = feature === '' ? '' : `portolan {\n ${feature}\n }\n`;
+  const corefile = `. {\n ${block} whoami\n}\na.test {\n whoami\n}\n`;
+  expect(compilePlan(corefile).losses).toEqual(rule);
+  const restored = new Set(['sudden-loss'] as const);
+  expect(compileText(corefile, (blocks) => blocks, restored).engine.losses).toBeUndefined();
+});
+
+it.each([
+  ['sudden_loss share=0', /share: out of range/],
+  ['sudden_loss hold=soon', /hold: not a duration/],
+  ['sudden_loss keep=5m', /unknown: 'keep'/],
+  ['sudden_loss', /empty/],
+])('refuses %j', (feature, problem) => {
+  expect(() => compilePlan(`. {\n portolan {\n ${feature}\n }\n whoami\n}\n`)).toThrow(problem);
+});
+
+it('has one rule for sudden losses', () => {
+  const block = (zone: string) => `${zone} {\n portolan {\n sudden_loss off\n }\n whoami\n}\n`;
+  expect(() => compilePlan(block('a.test') + block('b.test'))).toThrow(/another server block has it/);
 });

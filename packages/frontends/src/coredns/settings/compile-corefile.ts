@@ -3,6 +3,7 @@
  */
 import { availableParallelism } from 'node:os';
 import type { ServerKey } from '@portolan/corefile/keys/server-key.ts';
+import { DEFAULT_LOSS_RULE, type LossRule } from '@portolan/kernel/base/losses.ts';
 import { toCoreDnsForm } from '@portolan/kernel/chain/response-form.ts';
 import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
@@ -19,6 +20,7 @@ import type { PrometheusOptions } from '@portolan/plugins/prometheus/options.ts'
 import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
 import type { EndpointPlan, ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import { countCores, readersFor } from '@portolan/server/settings/cores.ts';
+import { readLossWords } from '@portolan/server/settings/losses/read-losses.ts';
 import { readQueryLogWords } from '@portolan/server/settings/query-log/read-settings.ts';
 import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import { findOptions } from '../../plugins/registry.ts';
@@ -80,6 +82,16 @@ function ownQueryLog(blocks: readonly ServerBlock[]): QueryLogPlan | undefined {
   return words && readQueryLogWords(new ValueReader(), words, 'text');
 }
 
+/** At most one block has a rule, and its words were read without problems. */
+function findLossRule(blocks: readonly ServerBlock[], restored: RestoredDeviations): LossRule | undefined {
+  if (restored.has('sudden-loss')) return undefined;
+  const [words] = blocks.flatMap((block) => {
+    const own = findOptions(block, 'portolan')?.suddenLoss;
+    return own === undefined ? [] : [own];
+  });
+  return words === undefined ? DEFAULT_LOSS_RULE : readLossWords(new ValueReader(), 'settings', words);
+}
+
 function listEndpoints(block: ServerBlock): readonly EndpointPlan[] {
   const health = findOptions(block, 'health');
   const ready = findOptions(block, 'ready');
@@ -119,6 +131,7 @@ function compileEngine(
     },
     cache: { octets: 4 * 2 ** 20, entries: Number.POSITIVE_INFINITY },
     udpSize: 4096,
+    losses: findLossRule(blocks, restored),
   };
 }
 

@@ -7,6 +7,7 @@ import type { KubernetesOptions } from '@portolan/kubernetes/plugins/kubernetes/
 import { makeNodesUse } from '@portolan/kubernetes/publish/nodes-use.ts';
 import type { CacheRules } from '@portolan/plugins/cache/options.ts';
 import { boundRoute, hedgeRoute } from '@portolan/plugins/forward/options.ts';
+import { readLossWords } from '@portolan/server/settings/losses/read-losses.ts';
 import { readQueryLogWords } from '@portolan/server/settings/query-log/read-settings.ts';
 import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import type { PortolanOptions } from '../../plugins/portolan/options.ts';
@@ -27,6 +28,7 @@ export function extendPlugins(
 ): void {
   const files = new Set<string>();
   let hasQueryLog = false;
+  let hasLosses = false;
   for (const plugins of blocks) {
     const own = findUse(plugins, 'portolan');
     if (own === undefined) continue;
@@ -43,6 +45,11 @@ export function extendPlugins(
       refuse('query_log: another server block has it', 'The log is that of the server: write it once.');
     hasQueryLog ||= queryLog !== undefined;
     checkQueryLog(queryLog ?? [], refuse);
+    const { suddenLoss } = own.options;
+    if (suddenLoss !== undefined && hasLosses)
+      refuse('sudden_loss: another server block has it', 'The rule is that of the server: write it once.');
+    hasLosses ||= suddenLoss !== undefined;
+    if (suddenLoss !== undefined) checkLosses(suddenLoss, refuse);
     extendKubernetes(own.options, plugins, refuse);
     extendCache(own.options, plugins, refuse);
     extendForward(own.options, plugins, refuse);
@@ -57,8 +64,18 @@ export function extendPlugins(
 function checkQueryLog(words: readonly string[], refuse: Refuse): void {
   const read = new ValueReader();
   readQueryLogWords(read, words, 'text');
-  for (const { where, fault, value, remedy } of read.problems)
-    refuse(`query_log: ${where}: ${fault}${value === undefined ? '' : `: '${value}'`}`, remedy);
+  refuseAll('query_log', read, refuse);
+}
+
+function checkLosses(words: readonly string[], refuse: Refuse): void {
+  const read = new ValueReader();
+  readLossWords(read, 'settings', words);
+  refuseAll('sudden_loss', read, refuse);
+}
+
+function refuseAll(feature: string, { problems }: ValueReader, refuse: Refuse): void {
+  for (const { where, fault, value, remedy } of problems)
+    refuse(`${feature}: ${where}: ${fault}${value === undefined ? '' : `: '${value}'`}`, remedy);
 }
 
 type Refuse = (fault: string, remedy: string) => void;

@@ -37,4 +37,6 @@ export interface PortolanOptions {
   readonly stats: boolean;
   /** The query log of the server, as words: `zone=example.com`. Undefined: the block says nothing of it. */
   readonly queryLog: readonly string[] | undefined;
+  /** The rule of the server for sudden losses, as words: `hold=5m`. Undefined: the block says nothing of it. */
+  readonly suddenLoss: readonly string[] | undefined;
 }

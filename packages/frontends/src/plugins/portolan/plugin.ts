@@ -43,6 +43,7 @@ export const portolan = definePlugin({
     '    drain DURATION',
     '    stats',
     '    query_log [SETTING=VALUE…]',
+    '    sudden_loss on|off|SETTING=VALUE…',
     '}',
   ],
   read(cursor): PortolanOptions {
@@ -59,6 +60,7 @@ export const portolan = definePlugin({
       drain: undefined,
       stats: false,
       queryLog: undefined,
+      suddenLoss: undefined,
     };
     cursor.onlyUse(() => {
       if (cursor.remainingArguments().length > 0)
@@ -116,6 +118,9 @@ function readFeatures(cursor: DirectiveCursor, draft: Draft<PortolanOptions>): v
     }),
     query_log: count(() => {
       draft.queryLog = cursor.remainingArguments();
+    }),
+    sudden_loss: count(() => {
+      draft.suddenLoss = cursor.remainingArguments();
     }),
   });
   if (features === 0) throw cursor.error('no feature', 'Write snapshot, clients, stale, … into its block.');

@@ -91,6 +91,7 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
       maxTtl: last.cache.maxTtl,
     },
     udpSize: DEFAULT_UDP_SIZE,
+    losses: plan.losses,
   });
 }
 

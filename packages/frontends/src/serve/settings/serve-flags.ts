@@ -8,6 +8,7 @@ import { LOG_FORMATS } from '@portolan/server/plan/query-log-plan.ts';
 import { IMPLIED_EVENT_FLAGS } from '@portolan/server/settings/events/event-flags.ts';
 import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
 import { createFlagReader, type FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
+import { LOSS_FLAGS } from '@portolan/server/settings/losses/read-losses.ts';
 import { OWN_DASHBOARD_FLAGS } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
 import {
   CONTROL_FLAGS,
@@ -120,6 +121,7 @@ export const SERVE_FLAGS = [
     details: 'For a server on each node. It then watches only this node.',
     group: ZONE,
   },
+  ...LOSS_FLAGS,
   {
     name: 'kubecfg-file',
     valueName: 'file',

@@ -7,6 +7,7 @@
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
+import type { LossRule } from '@portolan/kernel/base/losses.ts';
 import type { ForwardRule, Policy } from '@portolan/kernel/forward/forward-plan.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { Dialect } from '@portolan/kubernetes/dialects/dialect.ts';
@@ -66,6 +67,8 @@ export interface ServePlan {
   readonly snapshotMaxAge: number;
   /** Milliseconds until an incomplete initial list of the cluster is reported as an error. */
   readonly initialSyncTimeout: number;
+  /** When names that the cluster has lost are kept for a time; undefined: never. */
+  readonly losses: LossRule | undefined;
   /** Milliseconds for which a stopping server still answers after it reports not ready. */
   readonly lameduck: number;
   /** Milliseconds after the stop signal until which it answers on while queries arrive, if that is longer. */

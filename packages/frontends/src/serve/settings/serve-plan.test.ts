@@ -59,6 +59,7 @@ describe('the defaults', () => {
       },
       identity: { hidesVersion: false, hidesHost: false, nsid: undefined },
       health: { address: undefined, port: 8081, cache: false },
+      losses: { share: 50, names: 20, within: 30_000, hold: 600_000 },
       log: { level: 'info', format: 'json' },
       dynamic: { kind: 'none' },
       federations: [],

@@ -7,6 +7,7 @@ import { findDefaultDrain } from '@portolan/server/plan/drain.ts';
 import type { ListenPlan, ObjectsPlan } from '@portolan/server/plan/server-plan.ts';
 import { readersFor } from '@portolan/server/settings/cores.ts';
 import { readEvents } from '@portolan/server/settings/events/event-flags.ts';
+import { readLosses } from '@portolan/server/settings/losses/read-losses.ts';
 import { readOwnDashboard } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
 import { readQueryLog } from '@portolan/server/settings/query-log/read-settings.ts';
 import { readPlace } from '@portolan/server/settings/values/place.ts';
@@ -99,6 +100,7 @@ export function planFromFlags(
     ),
     ...readSnapshot(read),
     initialSyncTimeout: read.value('initial-sync-timeout'),
+    losses: readLosses(read),
     ...readEnd(read, machine.environment),
   };
   return read.problems.length === 0

@@ -108,6 +108,7 @@ function compileEngine(settings: SkyDnsSettings, inputs: SkyDnsInputs, now: numb
     responses: { recursionAvailable: true, rotatesAddresses: roundRobin, domain: undefined },
     cache: { octets: CACHE_OCTETS, entries: isBounded ? cacheEntries : Number.POSITIVE_INFINITY },
     udpSize: DEFAULT_UDP_SIZE,
+    losses: settings.losses,
   });
 }
 

@@ -6,6 +6,7 @@ import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import { parseGoBoolean } from '@portolan/server/settings/flags/go-flags.ts';
 import { readProgramFlags } from '@portolan/server/settings/flags/program-flags.ts';
+import { LOSS_FLAGS } from '@portolan/server/settings/losses/read-losses.ts';
 import { OWN_DASHBOARD_FLAGS } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
 import { QUERY_LOG_FLAGS } from '@portolan/server/settings/query-log/query-log-flags.ts';
 import type { Problem } from '@portolan/server/settings/values/problem.ts';
@@ -171,6 +172,7 @@ export const SKYDNS_FLAGS = [
     help: 'age up to which a snapshot is used; 0: any age',
     details: 'Not of SkyDNS.',
   },
+  ...LOSS_FLAGS,
   { name: 'verbose', value: 'none', help: 'log more' },
   { name: 'version', value: 'none', help: 'print the version' },
 ] as const satisfies readonly Flag[];

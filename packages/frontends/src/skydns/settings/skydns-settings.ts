@@ -8,10 +8,12 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import { parseEndpoint } from '@portolan/etcd/source/client/endpoints.ts';
 import type { EtcdSettings } from '@portolan/etcd/source/client/settings.ts';
 import type { Environment } from '@portolan/kernel/base/environment.ts';
+import type { LossRule } from '@portolan/kernel/base/losses.ts';
 import { parseUpstream, type UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { SnapshotSettings } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
 import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
 import type { SkyDnsMetricsPlan } from '@portolan/server/plan/server-plan.ts';
+import { readLosses } from '@portolan/server/settings/losses/read-losses.ts';
 import {
   type OwnDashboardPlan,
   readOwnDashboard,
@@ -54,6 +56,8 @@ export interface SkyDnsSettings {
   readonly keepsStatistics: boolean;
   /** Undefined: queries are not logged. */
   readonly queryLog: QueryLogPlan | undefined;
+  /** When keys that etcd has lost are kept. Undefined: never. */
+  readonly losses: LossRule | undefined;
   /** Undefined: the server shows no dashboard. */
   readonly dashboard: OwnDashboardPlan | undefined;
 }
@@ -99,6 +103,7 @@ export function readSettings(read: SkyDnsFlagReader, environment: Environment): 
     keepsStatistics: read.isOn('stats'),
     dashboard: readOwnDashboard(read),
     queryLog: readQueryLog(read, 'json'),
+    losses: readLosses(read),
   };
   const { problems } = read;
   return problems.length > 0 ? { kind: 'bad', problems } : { kind: 'good', settings };

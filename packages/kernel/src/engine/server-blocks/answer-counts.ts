@@ -6,8 +6,8 @@ import { encodeName } from '@portolan/dns/name.ts';
 import { isWithinZone } from '@portolan/dns/name-text.ts';
 import { CLASS, type NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { HandleQuery } from '../../chain/handle-query.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
+import type { HandleQuery } from '../../chain/query.ts';
 import { Counters } from '../../table/counters.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
 

@@ -14,9 +14,14 @@ import { describeDefect } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
 import { encodeAnswer, type SentAnswer } from '../../chain/encode-answer.ts';
-import type { HandleQuery } from '../../chain/handle-query.ts';
 import type { Chain } from '../../chain/handler.ts';
-import { type Client, Query, type QuerySignature, type QuerySite } from '../../chain/query.ts';
+import {
+  type Client,
+  type HandleQuery,
+  Query,
+  type QuerySignature,
+  type QuerySite,
+} from '../../chain/query.ts';
 import type { ResponseForm } from '../../chain/response-form.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { acceptQuery } from './accept-query.ts';

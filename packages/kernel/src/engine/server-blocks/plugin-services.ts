@@ -3,6 +3,7 @@
  */
 import { COUNTERS, type Counters, type Service, STORED_ANSWERS, type StoredAnswers } from '@portolan/plugin';
 import type { Offer } from '../../base/capability.ts';
+import type { Losses } from '../../base/losses.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import { type Chain, composeChain, type Handler } from '../../chain/handler.ts';
 import { CountFamily } from '../../chain/handler-counts.ts';
@@ -13,6 +14,7 @@ import {
   BLOCK,
   FORWARDING,
   type ForwardingService,
+  LOSSES,
   PLAN,
   QUERY_COUNTS,
   QUERY_LINES,
@@ -43,6 +45,7 @@ export interface ServedPlan {
 export interface OfferedServices extends ForwardingService {
   readonly table: TableWriter;
   readonly metrics: MetricRegistry;
+  readonly losses: Losses;
   readonly queryLog: QueryLines;
   readonly countQueries: () => QueryCounts;
   readonly version: string;
@@ -54,6 +57,7 @@ export function offerServices(
   {
     table,
     metrics,
+    losses,
     queryLog,
     countQueries,
     version,
@@ -79,6 +83,7 @@ export function offerServices(
     }),
     QUERY_LINES.offer(queryLog),
     FORWARDING.offer({ readerPath, forwardTally, connectUpstream }),
+    LOSSES.offer(losses),
     QUERY_COUNTS.offer(countQueries),
   ];
   return new Map(offers.map(({ capability, value }) => [capability.name, value]));

@@ -10,13 +10,13 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { describeDefect } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
+import type { Losses } from '../../base/losses.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
-import type { HandleQuery } from '../../chain/handle-query.ts';
 import { type Chain, type Handler, listPublications } from '../../chain/handler.ts';
 import type { AnswerKeeper } from '../../chain/handover-answer.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
-import type { Client, Query } from '../../chain/query.ts';
+import type { Client, HandleQuery, Query } from '../../chain/query.ts';
 import type { BlockChoice } from '../../contract/block-choice.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import { type OwnedService, UsedServices } from '../../contract/owned-service.ts';
@@ -75,6 +75,7 @@ export interface ServerBlocksDependencies {
   readonly services: readonly OwnedService[];
   readonly version: string;
   readonly metrics: MetricRegistry;
+  readonly losses: Losses;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -186,6 +187,7 @@ export class ServerBlocks {
 
   /** Applies the options of these blocks to everything that outlives plans. */
   follow(): void {
+    this.#dependencies.losses.follow(this.#plan.losses);
     for (const { plugin } of this.#plugins) plugin.follow?.();
   }
 

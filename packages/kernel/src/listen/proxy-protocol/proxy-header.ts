@@ -8,7 +8,7 @@
  * It allocates no memory for version 2: readers call it for each packet.
  */
 import { isMappedAddress, parseAddress } from '@portolan/dns/address.ts';
-import { uint16At } from '@portolan/dns/uint16.ts';
+import { uint16At } from '@portolan/dns/header.ts';
 import { SOCKADDR_IN_OCTETS, SOCKADDR_IN6_OCTETS } from '../../socket/addresses.ts';
 import { AF_INET, AF_INET6, IPV4_AT, IPV6_AT } from '../../socket/linux.ts';
 

@@ -3,6 +3,7 @@
  * table, whose services are imports.
  */
 import type { NameKey } from '@portolan/dns/types.ts';
+import type { Losses } from '@portolan/kernel/base/losses.ts';
 import type { PluginContext } from '@portolan/kernel/contract/plugin.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { PublicationId } from '@portolan/kernel/table/types.ts';
@@ -14,6 +15,7 @@ import type { KubernetesOptions } from './options.ts';
 
 export interface ClusterSetDependencies extends Pick<PluginContext, 'clock' | 'log'> {
   readonly table: TableWriter;
+  readonly losses?: Losses;
   readonly restored: RestoredDeviations;
   readonly ownAddresses: readonly string[];
 }
@@ -28,7 +30,7 @@ export class ClusterSet {
   constructor(
     domain: NameKey,
     { pods, ttl, hasEndpoints, ignoresEmptyService }: KubernetesOptions,
-    { table, clock, log, restored, ownAddresses }: ClusterSetDependencies,
+    { table, losses, clock, log, restored, ownAddresses }: ClusterSetDependencies,
   ) {
     this.domain = domain;
     this.publication = table.definePublication();
@@ -42,6 +44,7 @@ export class ClusterSet {
       publication: this.publication,
       ignoresEmptyServices: ignoresEmptyService,
       reverseZones: [],
+      losses,
       clusterLabels: findClusterLabels(restored),
     } as const;
     this.cluster = new Cluster(settings, table, clock, log);

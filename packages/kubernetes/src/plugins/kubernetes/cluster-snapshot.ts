@@ -33,7 +33,9 @@ export function keepSnapshot({
     ...settings,
     owner,
     generation: () => cluster.generation,
-    state: () => (cluster.isKnown ? { kind: 'octets', ...cluster.snapshot() } : undefined),
+    // Names that may be gone must not begin again with each start.
+    state: () =>
+      cluster.isKnown && !cluster.hasStaleNames ? { kind: 'octets', ...cluster.snapshot() } : undefined,
     isCurrent: () => (age() ?? Number.POSITIVE_INFINITY) < MAX_CURRENT_AGE,
     clock,
     log,

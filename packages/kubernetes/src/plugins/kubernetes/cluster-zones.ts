@@ -17,7 +17,7 @@ import type { Cluster } from '../../publish/cluster.ts';
 import { askOutside } from './ask-outside.ts';
 import { denyWhileUnknown, type ExistenceRules, toExistingAnswer } from './existence.ts';
 import { isReverse } from './followed-cluster.ts';
-import { answerWhileUnknown, namesForQuery, toAnswer } from './kubernetes.ts';
+import { answerWhileUnknown, markStale, namesForQuery, toAnswer } from './kubernetes.ts';
 import type { KubernetesOptions } from './options.ts';
 import { TransferredZone } from './transferred-zone.ts';
 import { translateZone, type ZoneTranslation } from './zone-translation.ts';
@@ -131,7 +131,7 @@ export class ClusterZones {
     const { type } = asked;
     const found = toExistingAnswer(looked, { zone: own, key, type, domain: this.#domain }, this.#existence);
     if (found.kind === 'alias') return this.#follow(zone, query, question, found, aliases);
-    return this.#present(zone, toAnswer(found));
+    return this.#present(zone, markStale(toAnswer(found), this.#cluster.isStale(key)));
   }
 
   #answerWhileUnknown({ fromCluster }: TranslatedZone, own: Zone, query: Query): Answer {

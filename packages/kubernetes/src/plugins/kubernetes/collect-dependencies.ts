@@ -3,7 +3,7 @@
  */
 import { networkInterfaces } from 'node:os';
 import type { PluginContext } from '@portolan/kernel/contract/plugin.ts';
-import { ANSWER_TABLE, BLOCK, PLAN } from '@portolan/kernel/contract/services.ts';
+import { ANSWER_TABLE, BLOCK, LOSSES, PLAN } from '@portolan/kernel/contract/services.ts';
 import { Transfer } from '@portolan/plugins/transfer/transfer.ts';
 import type { ClusterNeed } from './followed-cluster.ts';
 import type { KubernetesDependencies } from './kubernetes-plugin.ts';
@@ -23,6 +23,7 @@ export function collectDependencies(context: PluginContext): KubernetesDependenc
     ...context,
     ...context.use(PLAN),
     table: context.use(ANSWER_TABLE),
+    losses: context.use(LOSSES),
     chain: context.lookUp,
     ownAddresses: addressesOfServer(context.server),
     environment: process.env,

@@ -8,6 +8,7 @@ import { isWithin, ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import type { Losses } from '@portolan/kernel/base/losses.ts';
 import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { PublicationId } from '@portolan/kernel/table/types.ts';
@@ -44,6 +45,8 @@ export interface FollowedClusterDependencies {
   readonly log: Log;
   readonly metrics: MetricRegistry;
   readonly table: TableWriter;
+  /** Judges what the API server lacks. Default: everything goes at once. */
+  readonly losses?: Losses;
   /** The deviations in which answers are those of CoreDNS. */
   readonly restored: RestoredDeviations;
   /** Addresses at which clients reach us. */
@@ -92,7 +95,7 @@ export class FollowedCluster {
 
   /** @throws RangeError for a zone that leaves no room for services */
   constructor(options: KubernetesOptions, dependencies: FollowedClusterDependencies) {
-    const { table, clock, log, ownAddresses, restored, needs = [] } = dependencies;
+    const { table, clock, log, ownAddresses, restored, needs = [], losses } = dependencies;
     const { pods, ttl, hasEndpoints, ignoresEmptyService, primaryZone, zones } = options;
     this.#options = options;
     this.#dependencies = dependencies;
@@ -117,6 +120,7 @@ export class FollowedCluster {
       namesSpecialAddresses: restored.has('reverse-of-special-addresses'),
       endpointRanges: options.endpointRanges,
       nodes: options.nodes,
+      losses,
       ...(this.#zones && { zones: this.#zones }),
     };
     this.cluster = new Cluster(settings, table, clock, withoutNews(log));

@@ -245,6 +245,7 @@ function withoutPlan(dependencies: FollowedClusterDependencies): FollowedCluster
     log,
     metrics,
     table,
+    losses,
     ownAddresses,
     environment,
     restored,
@@ -260,6 +261,7 @@ function withoutPlan(dependencies: FollowedClusterDependencies): FollowedCluster
     environment,
     restored,
     needs,
+    ...(losses && { losses }),
     ...(connect && { connect }),
   };
 }

@@ -2,6 +2,7 @@
  * Answers for the names of the cluster, from its objects.
  */
 import { EXTENDED_ERROR } from '@portolan/dns/extended-error.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { NO_QUESTIONS, type Questions } from '@portolan/kernel/chain/match.ts';
@@ -16,6 +17,8 @@ export interface ClusterSource {
   readonly names: KubernetesNames;
   /** Whether the zones may deny names. */
   readonly isKnown: boolean;
+  /** Whether the source of a name has lost it. */
+  isStale(name: NameKey): boolean;
   /** The names as a client at an address sees them. @param findAddress called only if they depend on it */
   namesFor(findAddress: () => string): NameSource;
 }
@@ -38,7 +41,8 @@ export function createKubernetesHandler(
     const zone = names.findZone(query.key);
     if (zone === undefined || exceptions.includes(query.key, query.question.type)) return next(query);
     if (!cluster.isKnown) return answerWhileUnknown(names, query);
-    const answer = toAnswer(lookUp(namesForQuery(cluster, query), zone, query.question));
+    const found = toAnswer(lookUp(namesForQuery(cluster, query), zone, query.question));
+    const answer = markStale(found, cluster.isStale(query.key));
     if (!names.mayBelongToOthers(zone, query.key)) return answer;
     const other = await next(query);
     return other.kind === 'refused' && names.ownsAll(zone) ? answer : other;
@@ -67,6 +71,12 @@ export function answerWhileUnknown(names: KubernetesNames, { key, question }: Qu
     return { kind: 'servfail', extendedError: EXTENDED_ERROR.NOT_READY };
   const additionals = set.additional.flatMap((named) => toRecords(named.name, named.set));
   return { kind: 'records', records: toRecords(question.name, set), additionals, authoritative: true };
+}
+
+/** @param isStale whether the answer is from names that their source has lost */
+export function markStale(answer: Answer, isStale: boolean): Answer {
+  if (!isStale || answer.kind !== 'records') return answer;
+  return { ...answer, extendedError: EXTENDED_ERROR.STALE_ANSWER };
 }
 
 export function toAnswer(answer: ZoneAnswer): Answer {

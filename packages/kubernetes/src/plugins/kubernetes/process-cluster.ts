@@ -8,7 +8,7 @@ import { namesWithin, type Questions } from '@portolan/kernel/chain/match.ts';
 import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
 import type { PluginContext } from '@portolan/kernel/contract/plugin.ts';
 import { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
-import { ANSWER_TABLE } from '@portolan/kernel/contract/services.ts';
+import { ANSWER_TABLE, LOSSES } from '@portolan/kernel/contract/services.ts';
 import { Cluster } from '../../publish/cluster.ts';
 import { BlockCluster } from './block-cluster.ts';
 import { inspectCluster } from './inspected-cluster.ts';
@@ -57,5 +57,6 @@ function openCluster(
   options: ProcessClusterOptions,
   { use, clock, log }: PluginContext,
 ): RefCounted<Cluster> {
-  return new RefCounted(new Cluster(options, use(ANSWER_TABLE), clock, log), (cluster) => cluster.stop());
+  const all = { ...options, losses: use(LOSSES) };
+  return new RefCounted(new Cluster(all, use(ANSWER_TABLE), clock, log), (cluster) => cluster.stop());
 }

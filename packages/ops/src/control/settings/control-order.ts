@@ -10,6 +10,7 @@
  *     names
  *     names 3f
  *     changes rows=20
+ *     accept
  *     cache dump shop.svc.cluster.local
  *     cache flush example.com
  *     upstream 10.0.0.2:53 off
@@ -89,6 +90,8 @@ export type ControlOrder =
   /** `bucket`: of 256; undefined: the digests of all. */
   | { readonly kind: 'names'; readonly bucket: number | undefined }
   | { readonly kind: 'changes'; readonly rows: number }
+  /** Removes the names that are stale since a sudden loss. */
+  | { readonly kind: 'accept' }
   | { readonly kind: 'cache'; readonly action: 'dump' | 'flush'; readonly domain: NameKey }
   | { readonly kind: 'upstream'; readonly server: string; readonly isOn: boolean }
   | { readonly kind: 'log-level'; readonly level: LogLevel }
@@ -106,6 +109,7 @@ export const ORDERS = [
   'lookup',
   'names',
   'changes',
+  'accept',
   'cache',
   'upstream',
   'query-log',
@@ -114,7 +118,7 @@ export const ORDERS = [
 
 /** Orders that change nothing of the server. */
 const READING: readonly string[] = ORDERS.filter(
-  (order) => !['cache', 'upstream', 'query-log', 'log-level'].includes(order),
+  (order) => !['accept', 'cache', 'upstream', 'query-log', 'log-level'].includes(order),
 );
 
 /** Whether an order changes the server. */
@@ -149,6 +153,7 @@ class OrderReader extends ValueReader {
     const order = this.choice('order', name, ORDERS, 'status');
     const [first = '', second = '', ...rest] = words;
     switch (order) {
+      case 'accept':
       case 'status':
         this.#refuse(words);
         return { kind: order };

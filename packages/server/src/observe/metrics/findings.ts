@@ -12,6 +12,20 @@ const NAMESPACE = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 export const FINDING_METRICS: readonly Metric[] = [
   {
+    type: 'gauge',
+    name: 'portolan_stale_names',
+    help: 'Names that are answered although their source has lost them in a sudden loss.',
+    labels: ['source'],
+    read: ({ losses }) => losses.map(({ kind: source, stale }) => [{ source }, stale]),
+  },
+  {
+    type: 'counter',
+    name: 'portolan_lost_names_total',
+    help: 'Names that sources have lost in sudden losses.',
+    labels: ['source'],
+    read: ({ losses }) => losses.map(({ kind: source, lost }) => [{ source }, lost]),
+  },
+  {
     type: 'counter',
     name: 'portolan_search_path_misses_total',
     help: 'Names that search lists made and that do not exist, by the namespace of the pod; while statistics are always kept.',

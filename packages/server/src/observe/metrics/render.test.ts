@@ -15,6 +15,7 @@ const bare: Stats = {
   reason: undefined,
   findings: [],
   searches: undefined,
+  losses: [{ kind: 'services', stale: 3, lost: 7 }],
   foreignDenials: 0,
   queries: { byTypeAndRcode: [], byOutcome: new Map(), groups: [], queries: [] },
   table: {

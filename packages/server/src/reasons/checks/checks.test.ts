@@ -15,6 +15,7 @@ const UPSTREAM = { server: '10.0.0.2:53', state: 'well', since: 1_000, lastReply
 const SERVER: ServerEvidence = {
   dataAge: 400,
   kinds: [{ kind: 'services', state: 'watching', age: 400, words: 'watching' }],
+  losses: [],
   rejected: [],
   missingRules: undefined,
   upstreams: [UPSTREAM],
@@ -63,6 +64,18 @@ const HEADLESS = { address: { kind: 'headless' } } as const;
 
 /** One sick state for each check, and what is found. */
 const SICK: readonly (readonly [string, Partial<CheckEvidence>, string])[] = [
+  [
+    'names-lost',
+    {
+      server: {
+        ...SERVER,
+        losses: [
+          { kind: 'services', subject: 'cluster.local.', names: 57, of: 60, age: 60_000, left: 540_000 },
+        ],
+      },
+    },
+    'problem services of cluster.local.: of 60 names, 57 were lost at once 1m0s ago; they are answered as stale for 9m0s more',
+  ],
   [
     'upstream-unreachable',
     {
@@ -150,7 +163,7 @@ const SICK: readonly (readonly [string, Partial<CheckEvidence>, string])[] = [
   ],
   [
     'config-rejected',
-    { server: { ...SERVER, rejected: ['stubDomains: not a list. Give one.'] } },
+    { server: { ...SERVER, losses: [], rejected: ['stubDomains: not a list. Give one.'] } },
     'problem stubDomains: the latest configuration is not in force: stubDomains: not a list. Give one',
   ],
   [
@@ -264,7 +277,7 @@ describe('a check', () => {
       traffic: undefined,
     };
     const { checked, notChecked } = runChecks(ALL_CHECKS, blind);
-    expect(checked).toHaveLength(11);
+    expect(checked).toHaveLength(12);
     expect(notChecked).toContainEqual({ kind: 'network-policy', needs: ['pods', 'policies'] });
   });
 

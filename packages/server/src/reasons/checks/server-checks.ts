@@ -106,6 +106,19 @@ const dataStale = ofServer('data-stale', ({ dataAge = 0 }) =>
       ],
 );
 
+const namesLost = ofServer('names-lost', ({ losses }) =>
+  losses.map(({ kind, subject, names, of, age, left }) => ({
+    kind: 'names-lost',
+    severity: 'problem',
+    subject: `${kind} of ${subject}`,
+    sentence: `of ${of} names, ${names} were lost at once ${formatElapsed(age)} ago; they are answered as stale for ${formatElapsed(left)} more`,
+    remedies: [
+      { sentence: 'If they were deleted on purpose, accept it.', command: 'portolan control accept' },
+      { sentence: 'Otherwise repair the source: the names are current again as soon as it has them.' },
+    ],
+  })),
+);
+
 const apiForbidden = ofServer('api-forbidden', ({ kinds }) =>
   kinds
     .filter(({ words }) => /^(forbidden|not authenticated)\b/.test(words ?? ''))
@@ -277,6 +290,7 @@ export const SERVER_CHECKS: readonly Check[] = [
   upstreamSlow,
   forwardingLoop,
   dataStale,
+  namesLost,
   apiForbidden,
   apiUnreachable,
   configRejected,

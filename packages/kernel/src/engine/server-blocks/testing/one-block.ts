@@ -4,8 +4,8 @@
 import { ROOT } from '@portolan/dns/name.ts';
 import { DEFAULT_UDP_SIZE } from '@portolan/dns/response-size.ts';
 import type { Log } from '../../../base/log.ts';
-import type { HandleQuery } from '../../../chain/handle-query.ts';
 import type { Chain } from '../../../chain/handler.ts';
+import type { HandleQuery } from '../../../chain/query.ts';
 import { type ResponseForm, toNativeForm } from '../../../chain/response-form.ts';
 import { ListenerGroup } from '../listener-group.ts';
 
