@@ -18,6 +18,12 @@ import { scrubReply } from '@portolan/kernel/forward/scrub-reply.ts';
 import { mixCase } from '@portolan/kernel/forward/transport/name-case.ts';
 import { Outstanding, type OutstandingQuery } from '@portolan/kernel/forward/transport/outstanding.ts';
 import { type QueryMessage, writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
+import {
+  MAX_HEADER_OCTETS,
+  NO_HEADER,
+  ProxyHeaderReader,
+} from '@portolan/kernel/listen/proxy-protocol/proxy-header.ts';
+import { writeHeader } from '@portolan/kernel/listen/proxy-protocol/testing/write-header.ts';
 import { composeRecords } from '@portolan/kernel/records/cluster-composer.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import {
@@ -288,6 +294,45 @@ it('a stream of messages is cut where their lengths say, however it arrives', as
   const seeds = OPTIONS.map((packet) => Buffer.concat([frame(packet), frame(packet)]));
   await fuzz('stream', { seeds, words: WORDS, run });
 }, 300_000);
+
+it('a header of a proxy is read alike, however it arrives', async () => {
+  const run: FuzzTarget['run'] = (input) => {
+    const whole = readProxyHeader(input);
+    const pieces = Array.from({ length: Math.min(input.length, 200) }, (_, end) =>
+      input.subarray(0, end + 1),
+    );
+    const first = pieces.map(readProxyHeader).find(({ length }) => length !== NO_HEADER.INCOMPLETE);
+    expect(first ?? whole).toEqual(whole);
+    expect(whole.length).toBeLessThanOrEqual(Math.min(input.length, MAX_HEADER_OCTETS));
+  };
+  const sources = ['192.0.2.1', '2001:db8::1', '::ffff:192.0.2.1'].map((address) => ({
+    address,
+    port: 4711,
+  }));
+  const protocols = ['stream', 'datagram'] as const;
+  const seeds = [
+    ...sources.flatMap((source) =>
+      protocols.map((protocol) => Buffer.concat([writeHeader({ source, protocol }), ...OPTIONS.slice(0, 1)])),
+    ),
+    writeHeader({ source: { address: '192.0.2.1', port: 1 }, command: 'local', tlvs: Buffer.alloc(300) }),
+    Buffer.from('PROXY TCP4 192.0.2.1 198.51.100.53 4711 53\r\n'),
+    Buffer.from('PROXY TCP6 2001:db8::1 ::ffff:192.0.2.1 65535 0\r\nPROXY UNKNOWN\r\n'),
+  ];
+  const words = ['PROXY ', 'TCP4', 'UNKNOWN', ' ', '\r\n', '::', '65536', '0'].map((text) =>
+    Buffer.from(text),
+  );
+  await fuzz('proxy-header', { seeds, words: [...words, ...WORDS], run });
+}, 300_000);
+
+/** What a header says, and the length of it. */
+function readProxyHeader(octets: Uint8Array) {
+  const header = new ProxyHeaderReader();
+  const length = header.read(octets, 0, octets.length);
+  const isRead = length > 0;
+  const read = ({ octets: address, length: size }: ProxyHeaderReader['source']) =>
+    isRead ? [...address.subarray(0, size)] : [];
+  return { length, source: read(header.source), destination: read(header.destination) };
+}
 
 it('a signature is read, or the packet is malformed', async () => {
   const key = { name: toKey(parseName('transfer.key.')), secret: Buffer.from('a secret') };
