@@ -10,7 +10,14 @@ import type { NodeOf, SyntaxNode } from '../syntax/syntax-tree.ts';
 import { EvaluationError } from '../values/budget.ts';
 import { describeType, isNil, toIdentity } from '../values/describe-value.ts';
 import { negate } from '../values/numbers.ts';
-import { type ExpressionValue, GoBytes, GoFunction, GoMap, GoSlice } from '../values/value.ts';
+import {
+  type EvaluationContext,
+  type ExpressionValue,
+  GoBytes,
+  GoFunction,
+  GoMap,
+  GoSlice,
+} from '../values/value.ts';
 import { compileBinary } from './compile-binary.ts';
 import { compilePredicateCall } from './compile-predicate.ts';
 import type { CompilePart, Computation, Run } from './run.ts';
@@ -143,19 +150,21 @@ function compileLink(node: SyntaxNode, compile: CompilePart): Link {
 
 function compileCall({ callee, args }: NodeOf<'call'>, compile: CompilePart): Link {
   const find = compileLink(callee, compile);
-  const [first, ...further] = args.map(compile);
-  // Most functions have no argument.
-  if (first === undefined)
-    return (run) => {
-      const called = find(run);
-      return called === undefined ? undefined : callFunction(called, [], run);
-    };
-  const all = [first, ...further];
-  return (run) => {
-    const values = all.map((compute) => compute(run));
+  const [first, second, ...further] = args.map(compile);
+  const call = (run: Run, values: readonly ExpressionValue[]) => {
     const called = find(run);
     return called === undefined ? undefined : callFunction(called, values, run);
   };
+  // Most functions have no more than two arguments.
+  if (first === undefined) return (run) => call(run, []);
+  if (second === undefined) return (run) => call(run, [first(run)]);
+  if (further.length === 0) return (run) => call(run, [first(run), second(run)]);
+  const all = [first, second, ...further];
+  return (run) =>
+    call(
+      run,
+      all.map((compute) => compute(run)),
+    );
 }
 
 function callFunction(
@@ -174,13 +183,20 @@ function callFunction(
     throw new EvaluationError(
       `invalid number of arguments: expected ${parameters.length}, got ${args.length}`,
     );
-  for (const [place, arg] of args.entries()) {
-    if (typeof arg === 'string') context.budget.takeScan(arg.length);
-    const wanted = parameters[place];
-    if (wanted !== 'interface {}' && describeType(arg) !== wanted)
-      throw new EvaluationError(`reflect: Call using ${describeType(arg)} as type ${wanted}`);
-  }
+  for (let place = 0; place < args.length; place++)
+    checkArgument(args[place] ?? null, parameters[place] ?? 'interface {}', context);
   return called.call(args, context);
+}
+
+/** @throws EvaluationError: it is of another type */
+function checkArgument(arg: ExpressionValue, wanted: string, { budget }: EvaluationContext): void {
+  // Most arguments are texts.
+  if (typeof arg === 'string') {
+    budget.takeScan(arg.length);
+    if (wanted === 'string') return;
+  }
+  if (wanted !== 'interface {}' && describeType(arg) !== wanted)
+    throw new EvaluationError(`reflect: Call using ${describeType(arg)} as type ${wanted}`);
 }
 
 function compileSlice({ of, from, to }: NodeOf<'slice'>, compile: CompilePart): Computation {
