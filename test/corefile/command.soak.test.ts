@@ -68,7 +68,7 @@ describe('portolan corefile check', () => {
 
   it('knows the plugins of the version that is named', async () => {
     const file = await writeFile('Corefile', '. {\n    shed\n    whoami\n}\n');
-    expect((await run('check', file)).output).toContain('plugin/shed: not built into Portolan');
+    expect((await run('check', file)).code).toBe(0);
     expect((await run('check', '--compat=1.13', file)).output).toContain("Unknown directive 'shed'");
   });
 
