@@ -27,13 +27,10 @@ export class CountFamily implements PluginCountFamily {
   with(values: Readonly<Record<string, string>> = {}): HandlerCount {
     const counter = this.#counter;
     const labels = this.#labels;
-    const labelsAt = ({ server, view }: CountedSite) =>
-      Object.fromEntries(
-        labels.map((label) => [
-          label,
-          label === 'server' ? server : label === 'view' ? view : (values[label] ?? ''),
-        ]),
-      );
+    const labelsAt = ({ server, view }: CountedSite) => {
+      const own = new Map([...Object.entries(values), ['server', server], ['view', view]]);
+      return Object.fromEntries(labels.map((label) => [label, own.get(label) ?? '']));
+    };
     // Most queries arrive at the same place as the previous one.
     let last: (CountedSite & { readonly add: (times: number) => void }) | undefined;
     return {
