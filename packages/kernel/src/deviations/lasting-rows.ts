@@ -359,6 +359,14 @@ const TRANSPORT_ROWS = [
     inCompat: 'stays',
   },
   {
+    id: 'proxies-after-reload',
+    plugins: ['proxyproto'],
+    original: 'a listener that was opened without `proxyproto` gets it at the next start',
+    portolan: 'it gets it with the new plan',
+    why: 'a reload that succeeds is in force',
+    inCompat: 'stays',
+  },
+  {
     id: 'local-proxy-headers',
     plugins: ['proxyproto'],
     original: 'over UDP, a header of the command LOCAL is dropped, or its addresses are those of the client',
