@@ -57,9 +57,8 @@ interface Start {
 export async function measureBlocks(workplace: Workplace): Promise<Report> {
   const upstream = await startUpstream(workplace);
   try {
-    const rows = SCENES.flatMap((scene) =>
-      findContestants(workplace).map((contestant) => ({ scene, contestant })),
-    );
+    const contestants = findContestants(workplace);
+    const rows = SCENES.flatMap((scene) => contestants.map((contestant) => ({ scene, contestant })));
     const measure = (row: Row) => startOnce(workplace, row, upstream.port);
     const turns = await takeTurns(rows, workplace.rounds, measure, workplace.say);
     const results = turns.map(({ subject, results: starts }) => ({ ...subject, starts }));
@@ -141,15 +140,15 @@ type Result = Row & { readonly starts: readonly Start[] };
 const median = ({ starts }: Pick<Result, 'starts'>, read: (start: Start) => number): number =>
   summarize(starts.map(read)).median;
 
-/** What each block after the first costs. */
+/** What each block after the first costs. @throws Error where the start with one block is missing */
 function costs(
   result: Result,
   results: readonly Result[],
 ): { readonly time: number; readonly memory: number } {
   const one = results.find(({ scene, contestant }) => scene === ONE && contestant === result.contestant);
+  if (one === undefined) throw new Error(`no start with one block: ${result.contestant.name}`);
   const more = Math.max(1, result.scene.blocks - 1);
-  const grow = (read: (start: Start) => number) =>
-    (median(result, read) - median(one ?? result, read)) / more;
+  const grow = (read: (start: Start) => number) => (median(result, read) - median(one, read)) / more;
   return {
     time: grow(({ processorTime }) => processorTime),
     memory: grow(({ anonymous }) => anonymous) * 1024,
