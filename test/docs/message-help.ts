@@ -74,6 +74,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     "The template of the node's cache is missing. Mount it, or give `-basecorefile`.",
   'Failed to write config file …: …':
     'The rendered Corefile cannot be written. Check the folder of `-corefile`.',
+  'failures are kept without their reasons':
+    'Code of the program could not be loaded. Failures are counted all the same; install the program again.',
   'federation: zone and region of this cluster unknown':
     'No node has the labels of zone and region. Label the nodes, or leave federations out.',
   finding:
@@ -82,6 +84,10 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'folder not there yet, taken as empty': 'The folder does not exist yet. It is read once it does.',
   'forwarding loop: upstream server disabled':
     'An upstream server sends our queries back. Give the server the resolvers of the network, not itself.',
+  'history not read':
+    'The file of `--history-file` cannot be read; `reason` says why. The server begins without what it remembered.',
+  'history not written':
+    'The file of `--history-file` cannot be written; `reason` says why. The history stays in memory.',
   'hosts file cannot be read': 'Check the path and the rights of `file`.',
   'hosts file missing, it is waited for': 'The file does not exist yet. It is read once it does.',
   'reader thread not restarted':

@@ -26,6 +26,12 @@ export interface InProcessOptions {
   /** The bundled code of a reader thread. */
   readonly readerEntry: URL;
   readonly clock?: Clock;
+  /** Whether to wait until the cluster is listed. Default: yes. */
+  readonly isListed?: boolean;
+  /** When it stops: `afterFile` in a `beforeAll`, else with the test. */
+  readonly atEnd?: (stop: () => Promise<void>) => void;
+  /** Called before the server starts: makes its companions. */
+  readonly accompany?: (server: Server) => void;
   /** Called while the server starts, again and again: turns its clock. */
   readonly step?: () => void;
 }
@@ -33,7 +39,14 @@ export interface InProcessOptions {
 /** Serves on a free port of loopback until the test ends, with the cluster listed. */
 export async function serveInProcess(
   flags: ServeFlags,
-  { readerEntry, clock = systemClock, step = () => {} }: InProcessOptions,
+  {
+    readerEntry,
+    clock = systemClock,
+    accompany = () => {},
+    step = () => {},
+    isListed = true,
+    atEnd = onTestFinished,
+  }: InProcessOptions,
 ): Promise<InProcessServer> {
   const address = '127.0.0.1';
   const port = await findFreePort(address);
@@ -64,10 +77,11 @@ export async function serveInProcess(
     version: 'test',
   };
   const server = new Server(new ServeFrontEnd(checked.value, dependencies), dependencies);
+  accompany(server);
   // A clock that stands still would keep a stopping server waiting.
-  onTestFinished(() => untilDone(server.stop(), step));
+  atEnd(() => untilDone(server.stop(), step));
   await untilDone(server.start(), step);
-  await waitUntil('the cluster to be listed', () => server.readiness().ready, { step });
+  if (isListed) await waitUntil('the cluster to be listed', () => server.readiness().ready, { step });
   return { server, log, address, port };
 }
 

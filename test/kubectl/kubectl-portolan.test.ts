@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NOISE } from '@portolan/kernel/base/testing/path-programs.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import type { PastExplanation } from '@portolan/server/history/past-verdict.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { formatSocketName } from '../support/control.ts';
 import { endAllPrograms, servePortolan } from '../support/portolan.ts';
@@ -102,7 +104,30 @@ it('hands objects that the caller may read to the server', async () => {
   const { status, stdout } = run('doctor', '--watch=0s');
   expect([status, stdout]).toEqual([1, expect.stringMatching(/^PROBLEM {2}endpoints-not-ready/)]);
   expect(stdout).toContain('not checked  network-policy: needs policies');
-  expect(run('status').stdout).toMatch(/^kube-dns-abc\n {2}version/);
+  expect(run('status').stdout).toMatch(/^kube-dns-abc\n {2}server/);
+}, 60_000);
+
+it('tells what failed in the past, by the records of all pods', async () => {
+  const serving = await servePortolan(['--example', '--upstream=none']);
+  await serving.program.heard('cluster listed');
+  socket = formatSocketName(serving.program, 'serve');
+  writeKubectl();
+  expect(await askShort(serving, 'catr.shop.svc.cluster.local', 'A')).toBe('NXDOMAIN');
+  const explain = () =>
+    JSON.parse(run('explain', 'catr.shop', '--since=5m', '--output=json').stdout) as PastExplanation;
+  await expect.poll(() => explain().verdict.outcome, { timeout: 30_000 }).toBe('failed');
+  expect(explain().episodes).toMatchObject([
+    { name: 'catr.shop.svc.cluster.local.', replicas: ['kube-dns-abc'] },
+  ]);
+  const [hours, minutes] = [new Date().getHours(), new Date().getMinutes()].map((part) =>
+    String(part).padStart(2, '0'),
+  );
+  expect(run('explain', 'catr.shop', '--at', `${hours}:${minutes}`)).toMatchObject({
+    status: 1,
+    stdout: expect.stringMatching(/catr\.shop\.svc\.cluster\.local\. failed 1 time for 1 client: /),
+  });
+  expect(run('doctor', '--since', '5m').stdout).toMatch(/^FAILED +no-such-service +catr\.shop/);
+  expect(run('tail', '--since=5m').stdout).toMatch(/kube-dns-abc {2}127\.0\.0\.1 +catr\.shop/);
 }, 60_000);
 
 it('examines a node, and leaves no pod there', () => {

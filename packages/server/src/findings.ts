@@ -40,7 +40,7 @@ export class ServerFindings {
   readonly #log: Log;
   readonly #names = new WeakMap<Cluster, NamesOfCluster>();
   readonly #logged = new Map<string, Finding>();
-  #follow: (findings: readonly Finding[]) => void = () => {};
+  readonly #followers: ((findings: readonly Finding[]) => void)[] = [];
   #timer: Timer | undefined;
 
   /** @param readFacts is called once for all checks of a moment */
@@ -58,9 +58,10 @@ export class ServerFindings {
     });
   }
 
-  /** Calls back with all current findings at each check. There is one follower. */
-  follow(follow: (findings: readonly Finding[]) => void): void {
-    this.#follow = follow;
+  /** Calls back with all current findings at each check. @returns a function that ends it */
+  follow(follow: (findings: readonly Finding[]) => void): () => void {
+    this.#followers.push(follow);
+    return () => void this.#followers.splice(this.#followers.indexOf(follow), 1);
   }
 
   stop(): void {
@@ -105,7 +106,7 @@ export class ServerFindings {
 
   #report(): void {
     const current = this.current();
-    this.#follow(current);
+    for (const follow of [...this.#followers]) follow(current);
     const now = new Map(current.map((finding) => [`${finding.kind} ${finding.subject}`, finding]));
     for (const [key, { kind, subject }] of this.#logged) {
       if (now.has(key)) continue;

@@ -12,6 +12,8 @@ export interface FollowedKind {
   readonly state: string;
   readonly age: number | undefined;
   readonly objects: number;
+  /** How often it was listed completely. */
+  readonly lists: number;
   /** For people; undefined: all is well. */
   readonly words: string | undefined;
 }
@@ -24,18 +26,20 @@ export function listKinds(
 ): readonly FollowedKind[] {
   const ofPlugins = clustersIn(inspections).flatMap(({ status }) => status?.kinds ?? []);
   return [
-    ...watches.map(({ title, state, age, objects }) => ({
+    ...watches.map(({ title, state, age, objects, lists }) => ({
       kind: title,
       state,
       age,
       objects,
+      lists,
       words: reasons.find((reason) => reason.startsWith(`${title}: `))?.slice(title.length + 2),
     })),
-    ...ofPlugins.map(({ title, state, age, objects, words }) => ({
+    ...ofPlugins.map(({ title, state, age, objects, lists, words }) => ({
       kind: title,
       state: state.kind,
       age,
       objects,
+      lists,
       words: words === state.kind ? undefined : words,
     })),
   ];

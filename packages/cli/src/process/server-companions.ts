@@ -3,8 +3,8 @@
  */
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
-import { createServerControl } from '@portolan/ops/control/server-control.ts';
-import type { CarryOut, ControlSocket } from '@portolan/server/observe/control/control-socket.ts';
+import { createServerControl, type ServerControl } from '@portolan/ops/control/server-control.ts';
+import type { CarryOut } from '@portolan/server/observe/control/control-socket.ts';
 import type { HttpHost } from '@portolan/server/observe/http-host.ts';
 import type { Server } from '@portolan/server/server.ts';
 import type { AutoscalerPlan } from '@portolan/server/settings/autoscaler/autoscaler-plan.ts';
@@ -72,7 +72,7 @@ export async function createCompanions(
   const companions = [
     await createSidecar(plans, http, log),
     startSocket(control, manner),
-    await createDashboard(plans, control.carryOut, http, log),
+    await createDashboard(plans, control.socket.carryOut, http, log),
     autoscaler,
     await createEvents(plans, server, log),
     await createTelemetry(server, role, log),
@@ -80,12 +80,12 @@ export async function createCompanions(
   return companions.filter((companion) => companion !== undefined);
 }
 
-function createControl(server: Server, { role, log, format, controlPlace: place }: Manner): ControlSocket {
+function createControl(server: Server, { role, log, format, controlPlace: place }: Manner): ServerControl {
   return createServerControl({ server, place, role, log, format, messages: log, clock: systemClock });
 }
 
-function startSocket(control: ControlSocket, { changesUser = false }: Manner): Companion {
-  const start = () => control.start();
+function startSocket(control: ServerControl, { changesUser = false }: Manner): Companion {
+  const start = () => control.socket.start();
   const stop = () => control.stop();
   return changesUser ? { serve: start, stop } : { start, stop };
 }

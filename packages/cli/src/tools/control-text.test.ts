@@ -12,7 +12,9 @@ const STATUS: ServerStatus = {
   queries: 12,
   data: {
     age: 1_500,
-    kinds: [{ kind: 'services', state: 'waiting', age: undefined, objects: 0, words: '403 forbidden' }],
+    kinds: [
+      { kind: 'services', state: 'waiting', age: undefined, objects: 0, lists: 0, words: '403 forbidden' },
+    ],
   },
   zones: [{ domain: 'cluster.local.', services: 8, digest: '7d99' }],
   configuration: { isLastGood: true, rejected: ['line 3: unknown'], changes: 2, changedAt: undefined },

@@ -4,6 +4,8 @@
 import { formatElapsed } from '@portolan/kernel/base/duration.ts';
 import type { HashedName, ZoneBuckets, ZoneDigest } from '@portolan/ops/control/published-names.ts';
 import type { ServerStatus, UpstreamStatus } from '@portolan/ops/control/status.ts';
+import type { HistoryRecord } from '@portolan/server/history/history-record.ts';
+import { renderRecord } from '@portolan/server/history/render-past.ts';
 import { type Render, renderFields } from './control-output.ts';
 
 /** How to print the replies to an order. @param order the words of the command line */
@@ -24,6 +26,8 @@ export function findRender([verb, action]: readonly string[]): Render {
       return (data) => renderNames(data as HashedName | ZoneBuckets);
     case 'changes':
       return (data) => renderChange(data as ChangedService);
+    case 'history':
+      return (data) => renderRecord(data as HistoryRecord);
     default:
       return renderFields;
   }

@@ -13,6 +13,7 @@ import { ExitError } from '../grammar/exit.ts';
 import { holdProcess } from '../process/hold-process.ts';
 import { choosePaint } from './colours.ts';
 import { fail } from './control-output.ts';
+import type { PastSpan } from './past.ts';
 
 const COMMAND = 'doctor';
 
@@ -22,6 +23,12 @@ export const runDoctor: RunCommand = async (words, command) => {
     if (output !== 'text' && output !== 'json')
       fail(COMMAND, `--output: unknown: "${output}". Give text or json.`, 2);
     const { onNode = false } = flags;
+    const { readPastSpan } = await import('./past.ts');
+    const span = readPastSpan(COMMAND, flags);
+    if (span !== undefined) {
+      await diagnoseSince(span, flags);
+      return;
+    }
     const diagnosis = await (onNode ? diagnosisOfNode(flags) : getDiagnosis(flags));
     const text =
       output === 'json'
@@ -32,6 +39,16 @@ export const runDoctor: RunCommand = async (words, command) => {
     if (hasProblem) throw new ExitError(DOCTOR_EXIT.PROBLEM);
   });
 };
+
+async function diagnoseSince(span: PastSpan, flags: DoctorFlags): Promise<void> {
+  const { readPast } = await import('./past.ts');
+  const { diagnosePast } = await import('@portolan/ops/control/past-records.ts');
+  const { renderPastDiagnosis } = await import('./render-past-diagnosis.ts');
+  const past = diagnosePast(await readPast(COMMAND, flags, span), span.from, span.to);
+  const isJson = flags.output === 'json';
+  process.stdout.write(isJson ? `${JSON.stringify(past)}\n` : renderPastDiagnosis(past, choosePaint()));
+  if (past.episodes.length > 0) throw new ExitError(DOCTOR_EXIT.PROBLEM);
+}
 
 /** Without a server, the objects alone can still be checked. */
 async function getDiagnosis({ socket, watch, evidence: file }: DoctorFlags): Promise<Diagnosis> {

@@ -13,6 +13,7 @@ import { runCommandLine } from '../grammar/command-line.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { choosePaint } from './colours.ts';
 import { fail, requestOrFail } from './control-output.ts';
+import type { PastSpan } from './past.ts';
 
 const COMMAND = 'explain';
 
@@ -31,6 +32,12 @@ async function explain(name: string, types: readonly string[], flags: ExplainFla
   const { output = 'text' } = flags;
   if (output !== 'text' && output !== 'json')
     fail(COMMAND, `--output: unknown: "${output}". Give text or json.`, 2);
+  const { readPastSpan } = await import('./past.ts');
+  const span = readPastSpan(COMMAND, flags);
+  if (span !== undefined) {
+    await explainAt(name, span, flags);
+    return;
+  }
   const words = toExplainWords(name, types, flags);
   const checked = readControlOrder([COMMAND, ...words], 'text');
   if (checked.kind === 'bad') fail(COMMAND, checked.problems.map(describeProblem).join(' '), 2);
@@ -41,6 +48,30 @@ async function explain(name: string, types: readonly string[], flags: ExplainFla
   const code = toExplainExitCode(explanation.verdict);
   if (code !== EXPLAIN_EXIT.RESOLVES) throw new ExitError(code);
 }
+
+/** What failed in the past. */
+async function explainAt(name: string, span: PastSpan, flags: ExplainFlags): Promise<void> {
+  const { findReach, readPast } = await import('./past.ts');
+  const { explainPast } = await import('@portolan/server/history/past-verdict.ts');
+  const { renderPast } = await import('@portolan/server/history/render-past.ts');
+  const { from } = flags;
+  const client = from !== undefined && isIP(from) !== 0 ? from : undefined;
+  const namespace = client === undefined ? from?.split('/')[0] : undefined;
+  const records = await readPast(COMMAND, flags, span);
+  const past = explainPast(records, { name, ...span, client, namespace }, findReach(records));
+  process.stdout.write(
+    flags.output === 'json' ? `${JSON.stringify(past)}\n` : renderPast(past, choosePaint()),
+  );
+  const code = PAST_EXIT[past.verdict.outcome];
+  if (code !== EXPLAIN_EXIT.RESOLVES) throw new ExitError(code);
+}
+
+const PAST_EXIT = {
+  failed: EXPLAIN_EXIT.FAILS,
+  slow: EXPLAIN_EXIT.FAILS,
+  'no-failure': EXPLAIN_EXIT.RESOLVES,
+  unknown: EXPLAIN_EXIT.BLIND,
+} as const;
 
 async function getExplanation(words: readonly string[], flags: ExplainFlags): Promise<Explanation> {
   const { isOffline, openOffline } = await import('./offline-plan.ts');

@@ -5,19 +5,51 @@ import type { WatchedQuery } from '@portolan/ops/control/query-stream.ts';
 import { TAIL_FLAGS, type WatchFlags } from '@portolan/ops/control/settings/control-flags.ts';
 import { readControlOrder } from '@portolan/ops/control/settings/control-order.ts';
 import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
+import type { FlagsOf } from '@portolan/server/settings/flags/flag.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { runCommandLine } from '../grammar/command-line.ts';
+import { printPiece } from '../process/outputs.ts';
 import { choosePaint } from './colours.ts';
 import { fail, printRequest } from './control-output.ts';
+import type { PastSpan } from './past.ts';
 
 export const runTail: RunCommand = async (words, command) => {
   return await runCommandLine(words, { ...command, flags: TAIL_FLAGS }, async (flags) => {
     const paint = choosePaint();
-    const request = { verb: 'tail', words: readWatchWords('tail', flags) };
+    const { since, history, ...watch } = flags;
+    const request = { verb: 'tail', words: readWatchWords('tail', watch) };
+    const { readPastSpan } = await import('./past.ts');
+    const span = readPastSpan(command.name, flags);
+    if (span !== undefined) await printPast(command.name, span, flags, paint);
+    // What is in a file goes on nowhere.
+    if (history !== undefined) return;
     await printRequest(command.name, flags, request, (data) => renderQuery(data, paint));
   });
 };
+
+/** Oldest first. */
+async function printPast(
+  command: string,
+  span: PastSpan,
+  { since, history, ...watch }: FlagsOf<typeof TAIL_FLAGS>,
+  paint: Paint,
+): Promise<void> {
+  const { readPast } = await import('./past.ts');
+  const { compileRecordFilter } = await import('@portolan/ops/control/past-records.ts');
+  const { readSpan } = await import('@portolan/server/history/history-record.ts');
+  const { renderRecord } = await import('@portolan/server/history/render-past.ts');
+  const order = readControlOrder(['tail', ...toWatchWords(watch)], 'text');
+  if (order.kind === 'bad' || order.value.kind !== 'tail') return;
+  const isWanted = compileRecordFilter(order.value.filter);
+  const records = (await readPast(command, { since, history, ...watch }, span)).filter(
+    (record) => readSpan(record).to >= span.from && isWanted(record),
+  );
+  records.sort((one, other) => readSpan(one).from - readSpan(other).from);
+  const isJson = watch.output === 'json';
+  for (const record of records)
+    await printPiece(isJson ? `${JSON.stringify(record)}\n` : renderRecord(record, paint));
+}
 
 /** The flags as words of the protocol. @throws ExitError with 2 for values that no server takes */
 export function readWatchWords(verb: 'tail' | 'top', flags: WatchFlags): readonly string[] {

@@ -192,7 +192,7 @@ export class ForwardingReader implements ReaderHost, EndpointSource {
 
   #writeEvent(pending: PendingQueries, client: number, response: Uint8Array, length: number): void {
     const events = this.#options.events[pending.clientSocket[client] ?? 0];
-    if (events?.isWriting !== true) return;
+    if (events?.wants(response, 0, length, pending.came[client] ?? 0) !== true) return;
     const envelope = pending.locateEnvelope(client);
     this.#words = pending.words;
     this.#envelope = envelope >> 2;

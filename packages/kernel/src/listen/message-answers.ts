@@ -95,7 +95,8 @@ export class MessageAnswers {
     if (length === 0) return NOTHING;
     const response = this.#scratch.slice(0, length);
     const about = { received, source: 'table', transport: client.transport } as const;
-    this.#tableEvents?.add(query, response, client, about);
+    if (this.#tableEvents?.wants(response, length, received) === true)
+      this.#tableEvents.add(query, response, client, about);
     return { kind: 'response', response };
   }
 
@@ -196,7 +197,9 @@ export class MessageAnswers {
     const length = whole === undefined ? 0 : this.#limit(whole, whole.length, client);
     if (whole === undefined || length === 0) return undefined;
     const response = whole.subarray(0, length);
-    this.#events?.add(query, response, client, { received, source: 'chain', transport: client.transport });
+    const about = { received, source: 'chain', transport: client.transport } as const;
+    if (this.#events?.wants(response, length, received) === true)
+      this.#events.add(query, response, client, about);
     return response;
   }
 

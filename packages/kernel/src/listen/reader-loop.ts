@@ -372,7 +372,8 @@ export class ReaderLoop {
         ? this.#answerOne(index, start, length)
         : this.#answerByRules(rules, index, start, length);
     if (verdict > 0) {
-      events?.write(this.#view, start, verdict, batch, index);
+      if (events?.wants(batch.octets, start, verdict) === true)
+        events.write(this.#view, start, verdict, batch, index);
       batch.answer(index, verdict);
     } else if (verdict < 0 && this.#forwarding?.take(batch, index, socket) !== true)
       this.#questions.push(socket, batch, index, batch.octets, start, length, this.#now);

@@ -210,7 +210,7 @@ export class SlowPathQueue implements WorkSource {
     const length = answerLength === 0 || isLate ? 0 : this.#limit(question, response, answerLength);
     if (length > 0 && !this.#isClosed) {
       const { fd, octets, received } = question;
-      if (source === 'chain' && this.#events?.isOn === true)
+      if (source === 'chain' && this.#events?.wants(response, length, received) === true)
         this.#events.addPacket(question.packet(), response.subarray(0, length), octets, {
           received,
           source,

@@ -51,7 +51,7 @@ export interface RecordWriterOptions {
   readonly keepsPlaces: boolean;
 }
 
-/** Learns of each change of a service, whose former and new records can both be read then. */
+/** Learns of each change of a service, whose former and new records can both be read then, and of its endpoints. */
 export interface ServiceObserver {
   /**
    * @param key the labels of the service and of its namespace
@@ -59,6 +59,8 @@ export interface ServiceObserver {
    * @param after octet of its record now; 0: it is gone
    */
   observeService(key: Uint8Array, before: number, after: number): void;
+  /** @param before ready endpoints until now, `now` may be as many; the service may not be there */
+  observeReady(key: Uint8Array, before: number, now: number): void;
 }
 
 export class RecordWriter {
@@ -210,6 +212,7 @@ export class RecordWriter {
   #putSlice(key: Uint8Array, of: Uint8Array, list: number): boolean {
     const slice = this.slices.find(key);
     const service = this.#getOrCreateService(of);
+    const ready = this.#get(service + SERVICE.READY);
     try {
       if (slice !== 0) this.stale.leaveSlice(slice, this.slices.readService(slice));
       if (slice === 0) this.slices.add(key, service, list, this.#buffer);
@@ -220,7 +223,7 @@ export class RecordWriter {
         this.dropSlice(slice);
         this.slices.add(key, service, list, this.#buffer);
       }
-      this.#serviceChanged(service);
+      this.#serviceChanged(service, ready);
     } finally {
       this.#dropEmptyService(service);
     }
@@ -463,9 +466,10 @@ export class RecordWriter {
   /** @param slice its entry */
   dropSlice(slice: number): void {
     const service = this.slices.readService(slice);
+    const ready = this.#get(service + SERVICE.READY);
     this.stale.leaveSlice(slice, service);
     this.slices.remove(slice);
-    this.#serviceChanged(service);
+    this.#serviceChanged(service, ready);
     this.#dropEmptyService(service);
   }
 
@@ -539,9 +543,11 @@ export class RecordWriter {
     return false;
   }
 
-  /** Counts a service among those of its namespace that have names, and notes the change. */
-  #serviceChanged(entry: number): void {
+  /** Counts a service among those of its namespace that have names, and notes the change. @param ready endpoints until now */
+  #serviceChanged(entry: number, ready = this.#get(entry + SERVICE.READY)): void {
     const words = this.#words;
+    const key = serviceKeyAt(this.space.views, entry);
+    this.#observer?.observeReady(key, ready, this.#get(entry + SERVICE.READY));
     this.#changes = (this.#changes + 1) | 0;
     words[(entry + SERVICE.VERSION) >> 2] = this.#changes;
     const flags = this.#get(entry + SERVICE.FLAGS);

@@ -153,7 +153,11 @@ export class Cluster {
     this.#clock = clock;
     this.#log = log;
     const space = table.openRecordSpace(publication);
-    this.log = new ServiceLog(space.views, { clock, isListed: () => this.services.state === 'listed' });
+    this.log = new ServiceLog(space.views, {
+      clock,
+      isListed: () => this.services.state === 'listed',
+      areEndpointsListed: () => this.endpoints.state === 'listed',
+    });
     const { namesSpecialAddresses = false } = options;
     const keepsPlaces = options.nodes?.prefersZone === true;
     const isKubeDns = dialect.name === 'kube-dns';

@@ -16,6 +16,14 @@ export interface ServiceChange {
   readonly change: 'came' | 'went';
 }
 
+/** Learns of changes once the objects were listed, as they happen. */
+export interface ServiceFollower {
+  /** `changed`: another address, port or target. */
+  serviceChanged(namespace: string, name: string, change: ServiceChange['change'] | 'changed'): void;
+  /** @param before ready endpoints until now; the service may not exist */
+  readyChanged(namespace: string, name: string, before: number, now: number): void;
+}
+
 /** A digest that was in force until `age` milliseconds ago. */
 export interface FormerDigest {
   readonly digest: string;
@@ -33,6 +41,8 @@ export interface ServiceLogOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Whether changes are news: the services were listed once. */
   readonly isListed: () => boolean;
+  /** The same for endpoints. */
+  readonly areEndpointsListed: () => boolean;
 }
 
 export class ServiceLog implements ServiceObserver {
@@ -47,6 +57,7 @@ export class ServiceLog implements ServiceObserver {
   readonly #keys = new Uint8Array(MAX_CHANGES * KEY_OCTETS);
   /** Changes ever noted. */
   #count = 0;
+  #follower: ServiceFollower | undefined;
 
   constructor(views: TableViews, options: ServiceLogOptions) {
     this.#options = options;
@@ -65,6 +76,20 @@ export class ServiceLog implements ServiceObserver {
       this.#digest.add(this.#hasher);
     }
     if (isNews && (before === 0) !== (after === 0)) this.#note(key, after === 0 ? WENT : CAME);
+    if (!isNews || this.#follower === undefined) return;
+    const { namespace, name } = namesOfKey(key);
+    this.#follower.serviceChanged(namespace, name, before === 0 ? 'came' : after === 0 ? 'went' : 'changed');
+  }
+
+  observeReady(key: Uint8Array, before: number, now: number): void {
+    if (this.#follower === undefined || before === now || !this.#options.areEndpointsListed()) return;
+    const { namespace, name } = namesOfKey(key);
+    this.#follower.readyChanged(namespace, name, before, now);
+  }
+
+  /** Calls back from now on. There is one follower; undefined ends it. */
+  follow(follower: ServiceFollower | undefined): void {
+    this.#follower = follower;
   }
 
   /** Of the names and the data of all services. */

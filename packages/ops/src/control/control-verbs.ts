@@ -9,6 +9,8 @@ import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
 import { readHandover } from '@portolan/kernel/chain/handover-answer.ts';
 import { forwardersIn } from '@portolan/plugins/forward/inspected-forwarders.ts';
+import type { History } from '@portolan/server/history/history.ts';
+import type { HistoryRecord } from '@portolan/server/history/history-record.ts';
 import type { CarryOut } from '@portolan/server/observe/control/control-socket.ts';
 import type {
   EventExplanation,
@@ -22,7 +24,7 @@ import { Explainer } from './explain.ts';
 import { listChanges, listNames } from './published-names.ts';
 import { QueryStatistics } from './query-statistics.ts';
 import { ALL_EVENTS, QueryStream } from './query-stream.ts';
-import { type ControlOrder, readControlOrder } from './settings/control-order.ts';
+import { type ControlOrder, type HistoryOrder, readControlOrder } from './settings/control-order.ts';
 import { readStatus } from './status.ts';
 import { tail, top } from './watch-verbs.ts';
 
@@ -42,6 +44,8 @@ export interface ControlledServer {
   readonly clock: Clock;
   /** The statistics that are always kept; undefined: none are. */
   readonly statistics: () => QueryStatistics | undefined;
+  /** Undefined: none is kept. */
+  readonly history: () => History | undefined;
 }
 
 /** For lines of the query log. */
@@ -135,6 +139,9 @@ async function* answer(
     case 'changes':
       yield* listChanges(server, order.rows);
       return;
+    case 'history':
+      yield* readHistory(order, controlled);
+      return;
     case 'doctor':
       yield await diagnose(order, controlled, evidence, signal);
   }
@@ -142,6 +149,17 @@ async function* answer(
 
 function readServerStatus({ server, role, log, clock }: ControlledServer) {
   return readStatus({ server, role, level: log?.level, clock });
+}
+
+async function* readHistory(
+  { from = 0, to = Number.POSITIVE_INFINITY, since, record: wanted }: HistoryOrder,
+  { history, clock }: ControlledServer,
+): AsyncIterable<HistoryRecord> {
+  const current = history();
+  if (current === undefined)
+    throw new Error('history: this server keeps none. Start it without history-size 0, or history off.');
+  for await (const record of current.read(since === undefined ? from : clock.now() - since, to))
+    if (wanted === undefined || record.kind === wanted || record.kind === 'reach') yield record;
 }
 
 /** Answers may be dropped while they are read. */

@@ -46,6 +46,7 @@ import {
 import { type AskedServers, type ClientPod, findPod } from './client-pod.ts';
 import { joinEvidence, RawEvidence } from './raw-evidence.ts';
 import { RecordEvidence } from './record-evidence.ts';
+import { findServedDomain } from './served-domain.ts';
 import type { ExplainOrder } from './settings/control-order.ts';
 
 /** The server that is asked. */
@@ -64,7 +65,6 @@ const SERVICE_NAME = /^[^.]+\.[^.]+\.svc\.(.+\.)$/;
 const SILENT_STATES: readonly string[] = ['down', 'silent'];
 const DEFAULT_NDOTS = 5;
 const DEFAULT_NAMESPACE = 'default';
-const DEFAULT_DOMAIN = 'cluster.local.';
 /** The most names of a search list. */
 const MAX_CANDIDATES = 33;
 
@@ -166,13 +166,9 @@ export class Explainer {
     return first && this.#getOrCreateEvidence(first.cluster);
   }
 
-  /** The apex of the cluster's zone. A server without objects, such as a node cache, forwards it: a zone of its blocks. */
+  /** The apex of the cluster's zone. */
   get domain(): string {
-    const [own] = this.#clusters();
-    if (own !== undefined) return own.cluster.names.apexes[0] ?? DEFAULT_DOMAIN;
-    const zones = this.#server.plan.engine.groups.flatMap(({ sites }) => sites.map(({ zone }) => zone));
-    if (zones.includes(DEFAULT_DOMAIN as NameKey)) return DEFAULT_DOMAIN;
-    return zones.find((zone) => zone !== '.' && !zone.endsWith('.arpa.')) ?? DEFAULT_DOMAIN;
+    return findServedDomain(this.#server);
   }
 
   #explainClient(order: ExplainOrder, pod: ClientPod | undefined): ExplainedClient {

@@ -6,23 +6,39 @@ import type { ControlPlace } from '@portolan/server/observe/control/control-plac
 import { type CarryOut, ControlSocket } from '@portolan/server/observe/control/control-socket.ts';
 import type { ExplainEvents } from '@portolan/server/observe/query-events/explained-event.ts';
 import type { ControlledServer, LevelHolder } from './control-verbs.ts';
+import { HistoryKeeper } from './history-keeper.ts';
 import { changesServer } from './settings/control-order.ts';
 import { StatisticsKeeper } from './statistics-keeper.ts';
 
-export interface ServerControlOptions extends Omit<ControlledServer, 'statistics'> {
+export interface ServerControlOptions extends Omit<ControlledServer, 'statistics' | 'history'> {
   readonly place: ControlPlace;
   /** For refused requests. */
   readonly messages: Log;
 }
 
-export function createServerControl({ place, messages, ...given }: ServerControlOptions): ControlSocket {
+export interface ServerControl {
+  readonly socket: ControlSocket;
+  /** Call it when the server has stopped: writes what is not written yet. */
+  stop(): Promise<void>;
+}
+
+export function createServerControl({ place, messages, ...given }: ServerControlOptions): ServerControl {
   const keeper = new StatisticsKeeper(async () => {
     const { keepStatistics } = await import('./control-verbs.ts');
     return keepStatistics(given);
   }, messages);
-  given.server.followPlan((plan) => keeper.keep(plan?.keepsStatistics === true));
+  const history = new HistoryKeeper({ server: given.server, clock: given.clock, log: messages });
+  given.server.followPlan((plan) => {
+    keeper.keep(plan?.keepsStatistics === true);
+    history.keep(plan);
+  });
   const log = given.log && new FollowedLevel(given.log, messages, given);
-  const controlled: ControlledServer = { ...given, log, statistics: () => keeper.current };
+  const controlled: ControlledServer = {
+    ...given,
+    log,
+    statistics: () => keeper.current,
+    history: () => history.current,
+  };
   let verbs: Promise<CarryOut> | undefined;
   let explain: Promise<ExplainEvents> | undefined;
   // Also where there is no socket: a query log needs none.
@@ -34,7 +50,7 @@ export function createServerControl({ place, messages, ...given }: ServerControl
   });
   // Under a Corefile, the plugin `debug` has the lines of CoreDNS; those of queries come on request.
   if (controlled.server.plan.queryLines === 'server') log?.follow();
-  return new ControlSocket({
+  const socket = new ControlSocket({
     place,
     role: controlled.role,
     changes: ({ verb, words }) => changesServer(verb, words),
@@ -44,6 +60,13 @@ export function createServerControl({ place, messages, ...given }: ServerControl
     },
     log: messages,
   });
+  return {
+    socket,
+    async stop() {
+      await socket.stop();
+      await history.stop();
+    },
+  };
 }
 
 /** The level of the log. While it is `debug`, queries are logged with their steps. */

@@ -62,7 +62,7 @@ describe('replicas compared', () => {
   it('marks other objects and fewer readers than the others have', () => {
     const services = (objects: number) => ({
       age: 100,
-      kinds: [{ kind: 'services', state: 'watching', age: 100, objects, words: undefined }],
+      kinds: [{ kind: 'services', state: 'watching', age: 100, objects, lists: 1, words: undefined }],
     });
     const all = { ...status, data: services(12) };
     const readers = { running: 0, down: 1, kernelDrops: 0 };

@@ -8,6 +8,7 @@ import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
 import type { QueryTimeouts } from '@portolan/kernel/listen/query-timeouts.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import type { ListenerGroupPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
+import type { HistoryPlan } from './history-plan.ts';
 import type { QueryLogPlan } from './query-log-plan.ts';
 
 export interface ServerPlan {
@@ -39,6 +40,8 @@ export interface ServerPlan {
   readonly drain?: number;
   /** Whether queries are always counted for `top`. Default: only while somebody watches. */
   readonly keepsStatistics?: boolean;
+  /** What is remembered of failures and changes. Default: nothing. */
+  readonly history?: HistoryPlan | undefined;
 }
 
 export interface ListenerPlan {

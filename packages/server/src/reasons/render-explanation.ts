@@ -42,7 +42,7 @@ export function renderExplanation(given: Explanation, paint: Paint = PLAIN): str
 /**
  * Escapes control characters in all texts: objects of users are in them, such as the target of an ExternalName, and a terminal would obey.
  */
-function withoutControls<Value>(value: Value): Value {
+export function withoutControls<Value>(value: Value): Value {
   const copy = JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'string' ? part.replaceAll(/\p{Cc}/gu, escapeControl) : part,
   );

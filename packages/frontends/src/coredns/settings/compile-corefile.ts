@@ -17,9 +17,11 @@ import type {
 } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { MultisocketOptions } from '@portolan/plugins/multisocket/options.ts';
 import type { PrometheusOptions } from '@portolan/plugins/prometheus/options.ts';
+import type { HistoryPlan } from '@portolan/server/plan/history-plan.ts';
 import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
 import type { EndpointPlan, ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import { countCores, readersFor } from '@portolan/server/settings/cores.ts';
+import { readHistoryWords } from '@portolan/server/settings/history/read-history.ts';
 import { readLossWords } from '@portolan/server/settings/losses/read-losses.ts';
 import { readQueryLogWords } from '@portolan/server/settings/query-log/read-settings.ts';
 import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
@@ -64,6 +66,7 @@ export function compileCorefile(
     lameduck,
     drain: findDrain(blocks) ?? (lameduck === 0 ? 0 : drain),
     keepsStatistics: blocks.some((block) => findOptions(block, 'portolan')?.stats === true),
+    history: findHistory(blocks),
   };
 }
 
@@ -90,6 +93,15 @@ function findLossRule(blocks: readonly ServerBlock[], restored: RestoredDeviatio
     return own === undefined ? [] : [own];
   });
   return words === undefined ? DEFAULT_LOSS_RULE : readLossWords(new ValueReader(), 'settings', words);
+}
+
+/** The same for what is remembered. */
+function findHistory(blocks: readonly ServerBlock[]): HistoryPlan | undefined {
+  const [words = []] = blocks.flatMap((block) => {
+    const own = findOptions(block, 'portolan')?.history;
+    return own === undefined ? [] : [own];
+  });
+  return readHistoryWords(new ValueReader(), words);
 }
 
 function listEndpoints(block: ServerBlock): readonly EndpointPlan[] {

@@ -7,6 +7,7 @@ import type { KubernetesOptions } from '@portolan/kubernetes/plugins/kubernetes/
 import { makeNodesUse } from '@portolan/kubernetes/publish/nodes-use.ts';
 import type { CacheRules } from '@portolan/plugins/cache/options.ts';
 import { boundRoute, hedgeRoute } from '@portolan/plugins/forward/options.ts';
+import { readHistoryWords } from '@portolan/server/settings/history/read-history.ts';
 import { readLossWords } from '@portolan/server/settings/losses/read-losses.ts';
 import { readQueryLogWords } from '@portolan/server/settings/query-log/read-settings.ts';
 import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
@@ -29,6 +30,7 @@ export function extendPlugins(
   const files = new Set<string>();
   let hasQueryLog = false;
   let hasLosses = false;
+  let hasHistory = false;
   for (const plugins of blocks) {
     const own = findUse(plugins, 'portolan');
     if (own === undefined) continue;
@@ -50,6 +52,11 @@ export function extendPlugins(
       refuse('sudden_loss: another server block has it', 'The rule is that of the server: write it once.');
     hasLosses ||= suddenLoss !== undefined;
     if (suddenLoss !== undefined) checkLosses(suddenLoss, refuse);
+    const { history } = own.options;
+    if (history !== undefined && hasHistory)
+      refuse('history: another server block has it', 'The history is that of the server: write it once.');
+    hasHistory ||= history !== undefined;
+    checkHistory(history, refuse);
     extendKubernetes(own.options, plugins, refuse);
     extendCache(own.options, plugins, refuse);
     extendForward(own.options, plugins, refuse);
@@ -59,6 +66,14 @@ export function extendPlugins(
         'hedge has no effect while -compat restores sends-again: forward asks one server at a time. Take hedge out, or keep sends-again.',
       );
   }
+}
+
+function checkHistory(words: readonly string[] | undefined, refuse: Refuse): void {
+  if (words === undefined) return;
+  if (words.length === 0) refuse('history: no setting', 'Write history off, or as in history size=32M.');
+  const read = new ValueReader();
+  readHistoryWords(read, words);
+  refuseAll('history', read, refuse);
 }
 
 function checkQueryLog(words: readonly string[], refuse: Refuse): void {

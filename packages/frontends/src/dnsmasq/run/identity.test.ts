@@ -20,6 +20,7 @@ const find = (
       keepsStatistics: false,
       dashboard: undefined,
       queryLog: undefined,
+      history: undefined,
     },
     (path) => `${FILES[path] ?? ''}${path === '/etc/group' ? more : ''}`,
   );

@@ -54,6 +54,7 @@ export function compileDnsmasq(
     endpoints: [],
     lameduck: 0,
     keepsStatistics: plan.process.keepsStatistics,
+    history: plan.process.history,
   };
 }
 

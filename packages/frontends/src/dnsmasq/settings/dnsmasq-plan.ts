@@ -9,6 +9,7 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { NameScope } from '@portolan/plugins/local-names/name-scopes.ts';
 import type { ReplyRules } from '@portolan/plugins/local-names/reply-rules.ts';
+import type { HistoryPlan } from '@portolan/server/plan/history-plan.ts';
 import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
 import type { InterfaceListenPlan } from '@portolan/server/plan/server-plan.ts';
 import type { OwnDashboardPlan } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
@@ -141,6 +142,8 @@ export interface ProcessPlan {
   readonly blocksExtra: string | undefined;
   /** Whether queries are always counted for `portolan top` (`--stats`, a Portolan option). */
   readonly keepsStatistics: boolean;
+  /** What is remembered of failures and changes (`--history-size`, a Portolan option); undefined: nothing. */
+  readonly history: HistoryPlan | undefined;
   /** The dashboard that the server shows of itself (`--dashboard`, a Portolan option); undefined: none. */
   readonly dashboard: OwnDashboardPlan | undefined;
   /** Portolan's own query log (`--query-log`, a Portolan option); undefined: queries are not in it. */

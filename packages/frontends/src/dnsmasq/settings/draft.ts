@@ -1,6 +1,7 @@
 /**
  * A plan under construction: starts with dnsmasq's defaults, which options then change.
  */
+
 import type { NameKey, RecordData } from '@portolan/dns/types.ts';
 import type { Cname, HostRecord } from '@portolan/sources/local/local-plan.ts';
 import type {
@@ -44,10 +45,12 @@ export interface DnsmasqDraft {
     bindsDynamic: boolean;
     localService: 'off' | 'network' | 'host';
   };
-  readonly process: Open<Omit<ProcessPlan, 'queryLog' | 'dashboard'>>;
+  readonly process: Open<Omit<ProcessPlan, 'queryLog' | 'dashboard' | 'history'>>;
   readonly log: Omit<Open<DnsmasqLogPlan>, 'to'> & { to: DnsmasqLogPlan['to'] | undefined };
   /** Settings of Portolan's own query log, as words. */
   readonly queryLog: string[];
+  /** The values of the options of the history, by name. */
+  readonly history: Record<'history-size' | 'history-file' | 'history-names', string | undefined>;
   /** The values of the options of the dashboard, by name. */
   readonly dashboard: Readonly<Record<'dashboard' | 'dashboard-host', string[]>>;
   /** `--test`. */
@@ -135,6 +138,7 @@ export function newDraft(): DnsmasqDraft {
     },
     log: { to: undefined, queries: 'off', debug: false },
     queryLog: [],
+    history: { 'history-size': undefined, 'history-file': undefined, 'history-names': undefined },
     dashboard: { dashboard: [], 'dashboard-host': [] },
     test: false,
   };

@@ -6,6 +6,7 @@ import { cacheOptions } from './cache-options.ts';
 import { dashboardOptions } from './dashboard-options.ts';
 import { fileOptions } from './file-options.ts';
 import { filterOptions } from './filter-options.ts';
+import { historyOptions } from './history-options.ts';
 import { hostsOptions } from './hosts-options.ts';
 import { listenOptions } from './listen-options.ts';
 import type { Option } from './option.ts';
@@ -27,6 +28,7 @@ export const allOptions: readonly Option[] = [
   ...recordOptions,
   ...processOptions,
   ...dashboardOptions,
+  ...historyOptions,
   ...queryLogOptions,
   ...idleOptions,
   ...unsupportedOptions,
@@ -37,6 +39,7 @@ export const ownOptions: ReadonlySet<string> = new Set([
   'blocks-extra',
   'stats',
   ...dashboardOptions.map(({ name }) => name),
+  ...historyOptions.map(({ name }) => name),
   ...queryLogOptions.map(({ name }) => name),
 ]);
 

@@ -14,6 +14,7 @@ import type {
 import type { DnsmasqDraft, DraftRecords } from './draft.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Findings } from './findings.ts';
+import { finishHistory } from './history-options.ts';
 import { readName } from './names.ts';
 import { decodeLatin1 } from './octets.ts';
 import { finishQueryLog } from './query-log-options.ts';
@@ -44,6 +45,7 @@ export function finishPlan(
     process: {
       ...process,
       dashboard: finishDashboard(draft, findings),
+      history: finishHistory(draft, findings),
       queryLog: finishQueryLog(draft, findings),
     },
     log: { ...log, to: log.to ?? { kind: 'syslog', facility } },

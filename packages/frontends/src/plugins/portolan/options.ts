@@ -35,6 +35,8 @@ export interface PortolanOptions {
   readonly drain: number | undefined;
   /** Whether the server always counts its queries for `portolan top`. */
   readonly stats: boolean;
+  /** What the server remembers of failures and changes, as words: `off`, `size=32M`. Undefined: the block says nothing of it. */
+  readonly history: readonly string[] | undefined;
   /** The query log of the server, as words: `zone=example.com`. Undefined: the block says nothing of it. */
   readonly queryLog: readonly string[] | undefined;
   /** The rule of the server for sudden losses, as words: `hold=5m`. Undefined: the block says nothing of it. */

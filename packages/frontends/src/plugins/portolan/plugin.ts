@@ -44,6 +44,7 @@ export const portolan = definePlugin({
     '    stats',
     '    query_log [SETTING=VALUE…]',
     '    sudden_loss on|off|SETTING=VALUE…',
+    '    history off|SETTING=VALUE…',
     '}',
   ],
   read(cursor): PortolanOptions {
@@ -61,6 +62,7 @@ export const portolan = definePlugin({
       stats: false,
       queryLog: undefined,
       suddenLoss: undefined,
+      history: undefined,
     };
     cursor.onlyUse(() => {
       if (cursor.remainingArguments().length > 0)
@@ -121,6 +123,9 @@ function readFeatures(cursor: DirectiveCursor, draft: Draft<PortolanOptions>): v
     }),
     sudden_loss: count(() => {
       draft.suddenLoss = cursor.remainingArguments();
+    }),
+    history: count(() => {
+      draft.history = cursor.remainingArguments();
     }),
   });
   if (features === 0) throw cursor.error('no feature', 'Write snapshot, clients, stale, … into its block.');

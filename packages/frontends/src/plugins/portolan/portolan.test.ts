@@ -96,6 +96,7 @@ describe('a feature of portolan', () => {
     ],
     ['stats', 'portolan', { stats: true }],
     ['query_log zone=a.test', 'portolan', { queryLog: ['zone=a.test'] }],
+    ['history names=none', 'portolan', { history: ['names=none'] }],
     ['prefetch', 'portolan', { stats: false }],
     ['hedge off', 'forward', { routes: [{ plan: { hedging: false, hedgesAlways: false } }] }],
     [
@@ -175,6 +176,8 @@ describe('a feature of portolan', () => {
 
   it.each([
     ['query_log sample=0', 'cache', "query_log: sample: out of range: '0'"],
+    ['history size=1M', 'cache', "history: size: out of range: '1M'"],
+    ['history', 'cache', 'history: no setting'],
     ['query_log colour=red', 'cache', "query_log: query-log: unknown: 'colour'"],
     ['snapshot /a', 'cache', 'snapshot: no kubernetes in this server block'],
     ['endpoint_ranges 10.0.0.0/8', 'cache', 'endpoint_ranges: no kubernetes in this server block'],

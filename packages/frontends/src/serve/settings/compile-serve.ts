@@ -52,6 +52,7 @@ export function compileServe(plan: ServePlan, changing: ServeInputs, machine: Se
     lameduck,
     drain,
     keepsStatistics: plan.keepsStatistics,
+    history: plan.history,
   };
 }
 

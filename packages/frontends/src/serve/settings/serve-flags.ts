@@ -8,6 +8,7 @@ import { LOG_FORMATS } from '@portolan/server/plan/query-log-plan.ts';
 import { IMPLIED_EVENT_FLAGS } from '@portolan/server/settings/events/event-flags.ts';
 import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
 import { createFlagReader, type FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
+import { HISTORY_FLAGS } from '@portolan/server/settings/history/history-flags.ts';
 import { LOSS_FLAGS } from '@portolan/server/settings/losses/read-losses.ts';
 import { OWN_DASHBOARD_FLAGS } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
 import {
@@ -435,6 +436,7 @@ export const SERVE_FLAGS = [
   },
   ...QUERY_LOG_FLAGS,
   ...CONTROL_FLAGS,
+  ...HISTORY_FLAGS,
   ...OWN_DASHBOARD_FLAGS,
 ] as const satisfies readonly Flag[];
 

@@ -4,6 +4,7 @@
  * A plan is complete and validated: every default is filled in and every number is in range. Code that reads it applies no defaults of
  * its own.
  */
+
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { LogLevel } from '@portolan/kernel/base/log.ts';
@@ -15,6 +16,7 @@ import type { PodMode } from '@portolan/kubernetes/names/pods.ts';
 import type { Federation } from '@portolan/kubernetes/plugins/federations/federation.ts';
 import type { NodesUse } from '@portolan/kubernetes/publish/nodes-use.ts';
 import type { NsidOptions } from '@portolan/plugins/nsid/plugin.ts';
+import type { HistoryPlan } from '@portolan/server/plan/history-plan.ts';
 import type { LogFormat, QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
 import type {
   HealthPlan,
@@ -59,6 +61,8 @@ export interface ServePlan {
   readonly controlSocket: string | undefined;
   /** Whether queries are always counted for `top`. */
   readonly keepsStatistics: boolean;
+  /** What is remembered of failures and changes; undefined: nothing. */
+  readonly history: HistoryPlan | undefined;
   /** The dashboard that the server shows of itself; undefined: none. */
   readonly dashboard: OwnDashboardPlan | undefined;
   /** A file of further plugins in Corefile syntax; undefined: none. */

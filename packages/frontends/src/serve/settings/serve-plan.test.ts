@@ -73,6 +73,7 @@ describe('the defaults', () => {
       lameduck: 5_000,
       drain: 0,
       keepsStatistics: false,
+      history: { octets: 16 * 2 ** 20, file: undefined, names: 'plain' },
     });
   });
 

@@ -4,9 +4,12 @@
 import { formatDuration } from '@portolan/kernel/base/duration.ts';
 import type { Environment } from '@portolan/kernel/base/environment.ts';
 import { findDefaultDrain } from '@portolan/server/plan/drain.ts';
+import type { HistoryPlan } from '@portolan/server/plan/history-plan.ts';
 import type { ListenPlan, ObjectsPlan } from '@portolan/server/plan/server-plan.ts';
 import { readersFor } from '@portolan/server/settings/cores.ts';
 import { readEvents } from '@portolan/server/settings/events/event-flags.ts';
+import { HISTORY_FLAGS } from '@portolan/server/settings/history/history-flags.ts';
+import { readHistory } from '@portolan/server/settings/history/read-history.ts';
 import { readLosses } from '@portolan/server/settings/losses/read-losses.ts';
 import { readOwnDashboard } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
 import { readQueryLog } from '@portolan/server/settings/query-log/read-settings.ts';
@@ -27,7 +30,7 @@ import {
 import { readAutoscale } from './read-autoscale.ts';
 import { readResolver } from './resolver-flags.ts';
 import { createServeFlagReader, type ServeFlagReader, type ServeFlags } from './serve-flags.ts';
-import type { IdentityPlan, LogPlan, ServePlan } from './serve-options.ts';
+import type { IdentityPlan, LogPlan, ResolverPlan, ServePlan } from './serve-options.ts';
 
 const NO_API_SERVER = { fault: 'there is no API server to write to', remedy: 'Leave it out.' };
 
@@ -86,6 +89,7 @@ export function planFromFlags(
     queryLog: readQueryLog(read, log.format) ?? resolver.dnsmasq?.process.queryLog,
     controlSocket: read.value('control-socket'),
     keepsStatistics: read.isOn('stats') || resolver.dnsmasq?.process.keepsStatistics === true,
+    history: chooseHistory(read, resolver),
     dashboard: readOwnDashboard(read) ?? resolver.dnsmasq?.process.dashboard,
     blocksExtra: read.value('blocks-extra') ?? resolver.dnsmasq?.process.blocksExtra,
     dynamic,
@@ -106,6 +110,12 @@ export function planFromFlags(
   return read.problems.length === 0
     ? { kind: 'good', value: plan }
     : { kind: 'bad', problems: read.problems };
+}
+
+/** The flags of the server go before the arguments of dnsmasq. */
+function chooseHistory(read: ServeFlagReader, { dnsmasq }: ResolverPlan): HistoryPlan | undefined {
+  const isGiven = HISTORY_FLAGS.some(({ name }) => read.isGiven(name));
+  return dnsmasq === undefined || isGiven ? readHistory(read) : dnsmasq.process.history;
 }
 
 /** Without a lameduck time the server is to end at once. */

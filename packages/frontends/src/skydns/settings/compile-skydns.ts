@@ -74,6 +74,7 @@ export function compileSkyDns(
     endpoints: [],
     lameduck: 0,
     keepsStatistics: settings.keepsStatistics,
+    history: settings.history,
   };
 }
 

@@ -6,6 +6,7 @@ import type { Flag } from '@portolan/server/settings/flags/flag.ts';
 import { FlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
 import { parseGoBoolean } from '@portolan/server/settings/flags/go-flags.ts';
 import { readProgramFlags } from '@portolan/server/settings/flags/program-flags.ts';
+import { HISTORY_FLAGS } from '@portolan/server/settings/history/history-flags.ts';
 import { LOSS_FLAGS } from '@portolan/server/settings/losses/read-losses.ts';
 import { OWN_DASHBOARD_FLAGS } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
 import { QUERY_LOG_FLAGS } from '@portolan/server/settings/query-log/query-log-flags.ts';
@@ -44,6 +45,7 @@ export const SKYDNS_FLAGS = [
     value: FILE,
     help: 'further plugins, in the syntax of a Corefile',
   },
+  ...HISTORY_FLAGS,
   ...OWN_DASHBOARD_FLAGS,
   ...QUERY_LOG_FLAGS,
   { name: 'stats', value: 'none', help: 'always count queries, for the command top' },

@@ -1,6 +1,7 @@
 /**
  * The settings of SkyDNS, from its flags and environment, and from the JSON of the key `config` in etcd, which wins.
  */
+
 import { splitAddress } from '@portolan/corefile/directive/go-values.ts';
 import { parseAddress } from '@portolan/dns/address.ts';
 import { parseKey, tryParseKey } from '@portolan/dns/name.ts';
@@ -11,8 +12,10 @@ import type { Environment } from '@portolan/kernel/base/environment.ts';
 import type { LossRule } from '@portolan/kernel/base/losses.ts';
 import { parseUpstream, type UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { SnapshotSettings } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
+import type { HistoryPlan } from '@portolan/server/plan/history-plan.ts';
 import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
 import type { SkyDnsMetricsPlan } from '@portolan/server/plan/server-plan.ts';
+import { readHistory } from '@portolan/server/settings/history/read-history.ts';
 import { readLosses } from '@portolan/server/settings/losses/read-losses.ts';
 import {
   type OwnDashboardPlan,
@@ -58,6 +61,8 @@ export interface SkyDnsSettings {
   readonly queryLog: QueryLogPlan | undefined;
   /** When keys that etcd has lost are kept. Undefined: never. */
   readonly losses: LossRule | undefined;
+  /** What is remembered of failures and changes; undefined: nothing. */
+  readonly history: HistoryPlan | undefined;
   /** Undefined: the server shows no dashboard. */
   readonly dashboard: OwnDashboardPlan | undefined;
 }
@@ -101,6 +106,7 @@ export function readSettings(read: SkyDnsFlagReader, environment: Environment): 
     isVerbose: read.isOn('verbose'),
     blocksExtra: read.value('blocks-extra'),
     keepsStatistics: read.isOn('stats'),
+    history: readHistory(read),
     dashboard: readOwnDashboard(read),
     queryLog: readQueryLog(read, 'json'),
     losses: readLosses(read),

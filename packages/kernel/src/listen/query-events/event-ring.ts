@@ -29,8 +29,11 @@ import type { ClientTransport } from '@portolan/dns/response-size.ts';
 import { ENDPOINT_WORDS, ENDPOINTS_ARE_IPV6 } from '../../socket/endpoints.ts';
 import { SEARCH_OCTETS } from './search-layout.ts';
 
-/** OFF: no events. QUERIES: events without responses. RESPONSES: events with the octets of each response. */
-export const EVENT_MODE = { OFF: 0, QUERIES: 1, RESPONSES: 2 } as const;
+/**
+ * OFF: no events. FAILURES: events of failed and of slow answers, without the fields of their queries but the question. QUERIES: events
+ * without responses. RESPONSES: events with the octets of each response.
+ */
+export const EVENT_MODE = { OFF: 0, FAILURES: 1, QUERIES: 2, RESPONSES: 3 } as const;
 
 export type EventMode = (typeof EVENT_MODE)[keyof typeof EVENT_MODE];
 
@@ -61,6 +64,12 @@ export const WORD = {
 } as const;
 
 const DEFAULT_OCTETS = 4 * 2 ** 20;
+
+/**
+ * In FAILURES, only so much of the memory is used, so that no more becomes resident. Between two readings events fill less: those of
+ * names and data that do not exist at most the first share, all others the second.
+ */
+export const FAILURE_OCTETS = { USED: 2 ** 18, DENIALS: 2 ** 16, ALL: 2 ** 17 } as const;
 
 /** @param octets for records, a power of two; default: 4 MiB */
 export function makeEventRing(octets = DEFAULT_OCTETS): SharedArrayBuffer {

@@ -10,7 +10,7 @@ export class QueryEventRings {
   #readerMode: EventMode = EVENT_MODE.OFF;
   #mainMode: EventMode = EVENT_MODE.OFF;
   #hasConsumer = false;
-  #isTapped = false;
+  #tapMode: EventMode = EVENT_MODE.OFF;
   #sampling = 0;
   /** The main thread's writer. */
   readonly main: MainThreadEvents = new MainThreadEvents(this.#main);
@@ -61,10 +61,11 @@ export class QueryEventRings {
   /**
    * Makes all threads record events while somebody watches, whether or not there is a consumer.
    *
+   * @param mode at least; OFF: nobody watches
    * @param sampling as `SAMPLING`, where no consumer wants events; 0: all events
    */
-  setTapped(isTapped: boolean, sampling = 0): void {
-    this.#isTapped = isTapped;
+  setTapped(mode: EventMode, sampling = 0): void {
+    this.#tapMode = mode;
     this.#sampling = sampling;
     this.#apply();
   }
@@ -75,8 +76,7 @@ export class QueryEventRings {
   }
 
   #applyTo(memory: SharedArrayBuffer, mode: EventMode): void {
-    const least = this.#isTapped ? EVENT_MODE.QUERIES : EVENT_MODE.OFF;
-    setEventMode(memory, mode > least ? mode : least);
+    setEventMode(memory, mode > this.#tapMode ? mode : this.#tapMode);
     setEventSampling(memory, mode === EVENT_MODE.OFF ? this.#sampling : 0);
   }
 }

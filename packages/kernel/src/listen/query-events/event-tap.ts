@@ -6,7 +6,7 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { copyEvent, EventView, type QueryEvent } from './event-reader.ts';
-import { CONTROL, type EventRingViews, FLAG, viewEventRing, WORD } from './event-ring.ts';
+import { CONTROL, EVENT_MODE, type EventRingViews, FLAG, viewEventRing, WORD } from './event-ring.ts';
 import type { QueryEventRings } from './event-rings.ts';
 import { EventSampling } from './event-sampling.ts';
 import { SearchTotals } from './search-totals.ts';
@@ -16,10 +16,14 @@ export type TapListener = (events: readonly QueryEvent[], lost: number) => void;
 
 /** Milliseconds between two readings. */
 const INTERVAL = 50;
+/** The same while only failures are wanted: a server without traffic rests. */
+const FAILURE_INTERVAL = 1_000;
 /** Events of one ring in one reading; the main thread has other work. */
 const MAX_EVENTS = 2_000;
 /** Octets that a writer may fill before it publishes them: the largest batch with whole responses. */
 const MARGIN = 2 ** 20;
+/** The same while it writes failures, without their responses. */
+const FAILURE_MARGIN = 2 ** 16;
 
 export class EventTap {
   readonly #rings: () => readonly QueryEventRings[];
@@ -27,6 +31,8 @@ export class EventTap {
   readonly #listeners = new Set<TapListener>();
   /** Those that want all events. */
   readonly #whole = new Set<TapListener>();
+  /** Those for which events of failures are enough. */
+  readonly #failures = new Set<TapListener>();
   readonly #searches = new SearchTotals();
   #sampling: EventSampling;
   readonly #readers = new Map<SharedArrayBuffer, TappedRing>();
@@ -70,31 +76,57 @@ export class EventTap {
 
   /** How many queries an event stands for at most; undefined: there are no events. */
   get sampling(): number | undefined {
-    if (this.#listeners.size === 0) return undefined;
+    if (!this.#isWatched) return undefined;
     return this.#whole.size > 0 ? 1 : this.#sampling.weight;
+  }
+
+  /**
+   * Calls a listener with the events of failed and of slow answers from now on, those of names that search lists make left out. While
+   * others watch, it gets the events that they want.
+   *
+   * @param domain of the cluster
+   * @returns a function that ends it
+   */
+  followFailures(listener: TapListener, domain: string): () => void {
+    this.#searches.begin(domain);
+    this.#failures.add(listener);
+    return this.#add(listener);
   }
 
   #add(listener: TapListener): () => void {
     this.#listeners.add(listener);
     if (this.#listeners.size === 1) this.#begin();
     else this.#apply();
+    // The next reading may be too late for a listener that wants more.
+    this.#pollLater();
     return () => {
       this.#listeners.delete(listener);
       this.#whole.delete(listener);
+      this.#failures.delete(listener);
       if (this.#listeners.size === 0) this.#end();
       else this.#apply();
     };
   }
 
+  /** Whether somebody wants more than failures. */
+  get #isWatched(): boolean {
+    return this.#listeners.size > this.#failures.size;
+  }
+
+  #pollLater(): void {
+    this.#timer?.cancel();
+    const interval = this.#isWatched ? INTERVAL : FAILURE_INTERVAL;
+    this.#timer = this.#clock.after(interval, () => this.#poll());
+  }
+
   #begin(): void {
     this.#sampling = new EventSampling(this.#clock.monotonic());
     this.#renew();
-    this.#timer = this.#clock.after(INTERVAL, () => this.#poll());
   }
 
   #end(): void {
     this.#timer?.cancel();
-    for (const rings of this.#tapped) rings.setTapped(false);
+    for (const rings of this.#tapped) rings.setTapped(EVENT_MODE.OFF);
     this.#tapped = [];
     this.#readers.clear();
   }
@@ -106,7 +138,7 @@ export class EventTap {
   /** Groups of listeners come and go. */
   #renew(): void {
     const now = this.#rings();
-    for (const rings of this.#tapped) if (!now.includes(rings)) rings.setTapped(false);
+    for (const rings of this.#tapped) if (!now.includes(rings)) rings.setTapped(EVENT_MODE.OFF);
     const added = now.filter((rings) => !this.#tapped.includes(rings));
     for (const rings of added)
       for (const memory of rings.all) this.#readers.set(memory, new TappedRing(memory));
@@ -117,7 +149,8 @@ export class EventTap {
   /** Lets the threads write what somebody wants. */
   #apply(): void {
     const sampling = this.#whole.size > 0 ? 0 : this.#sampling.word;
-    for (const rings of this.#tapped) rings.setTapped(true, sampling);
+    const mode = this.#isWatched ? EVENT_MODE.QUERIES : EVENT_MODE.FAILURES;
+    for (const rings of this.#tapped) rings.setTapped(mode, sampling);
     this.#searches.countIn(this.#memories());
   }
 
@@ -136,7 +169,7 @@ export class EventTap {
     if (this.#sampling.note(events.length + lost, queries, this.#clock.monotonic())) this.#apply();
     events.sort((one, other) => one.received - other.received);
     if (events.length > 0 || lost > 0) for (const listener of this.#listeners) listener(events, lost);
-    if (this.#listeners.size > 0) this.#timer = this.#clock.after(INTERVAL, () => this.#poll());
+    if (this.#listeners.size > 0) this.#pollLater();
   }
 }
 
@@ -185,7 +218,8 @@ export class TappedRing {
   #isIntact(isConsumer: boolean): boolean {
     const { control, octets } = this.#views;
     const tail = Atomics.load(control, CONTROL.TAIL);
-    return isConsumer || (tail - this.#position) >>> 0 <= octets.length - MARGIN;
+    const margin = control[CONTROL.MODE] === EVENT_MODE.FAILURES ? FAILURE_MARGIN : MARGIN;
+    return isConsumer || (tail - this.#position) >>> 0 <= octets.length - margin;
   }
 
   #countDropped(): number {

@@ -4,9 +4,18 @@
  * A batch: `begin`; for each query `noteQuery` before its answer overwrites it, and `write` after; `publish` when the
  * answers are sent. It allocates no memory.
  */
-import { RCODE } from '@portolan/dns/types.ts';
+import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import { ENDPOINT_WORDS } from '../../socket/endpoints.ts';
-import { CONTROL, EVENT_MODE, FLAG, SAMPLING, sharedMonotonic, viewEventRing, WORD } from './event-ring.ts';
+import {
+  CONTROL,
+  EVENT_MODE,
+  FAILURE_OCTETS,
+  FLAG,
+  SAMPLING,
+  sharedMonotonic,
+  viewEventRing,
+  WORD,
+} from './event-ring.ts';
 import { SearchCounter } from './search-counts.ts';
 
 /** Writes the two endpoints of a packet to words of the ring. @returns words written */
@@ -15,19 +24,23 @@ export interface EndpointSource {
 }
 
 const HEADER_OCTETS = 12;
-/** Octets of type and class after a name. */
-const QUESTION_FIXED = 4;
 const OPT_OCTETS = 11;
 const TYPE_OPT = 41;
 /** Reserves room for the endpoints of an IPv6 packet, the longer ones. */
 const MAX_FIXED_OCTETS = (WORD.ENDPOINTS + 9) * 4;
 const RCODE_MASK = 0x0f;
-/** The words before the text of a note, with endpoints of IPv4. */
-const NOTE_WORDS = WORD.ENDPOINTS + ENDPOINT_WORDS.IPV4;
+const TRUNCATED = 0x02;
+/** Octets of type and class after a name. */
+const QUESTION_FIXED = 4;
 /** A question that cannot be read. */
 const NO_QUESTION = -1;
+/** The words before the text of a note, with endpoints of IPv4. */
+const NOTE_WORDS = WORD.ENDPOINTS + ENDPOINT_WORDS.IPV4;
+/** Milliseconds from which an answer is slow. */
+export const SLOW_ANSWER = 1_000;
 /** A time that was not read yet. */
 const UNKNOWN = -1;
+const NO_ROOM = -1;
 
 export class QueryEventWriter {
   readonly #control: Int32Array;
@@ -55,6 +68,8 @@ export class QueryEventWriter {
   #querySize = 0;
   #ednsSize = 0;
   #questionOctets = 0;
+  /** In FAILURES: octets of events that were not read when the last batch began, and of those since. */
+  #unread = 0;
 
   constructor(memory: SharedArrayBuffer) {
     const { control, words, doubles, octets } = viewEventRing(memory);
@@ -75,8 +90,9 @@ export class QueryEventWriter {
     this.#mode = Atomics.load(this.#control, CONTROL.MODE);
     if (this.#mode === EVENT_MODE.OFF) return false;
     this.#sampling = Atomics.load(this.#control, CONTROL.SAMPLING);
-    // In a sample, most batches have no event: the clock is read when there is one.
-    this.#received = this.#sampling === 0 ? this.#monotonic() : UNKNOWN;
+    // In a sample, and of failures, most batches have no event: the clock is read when there is one.
+    const hasFew = this.#sampling !== 0 || this.#mode === EVENT_MODE.FAILURES;
+    this.#received = hasFew ? UNKNOWN : this.#monotonic();
     this.#readEnds();
     return true;
   }
@@ -85,11 +101,28 @@ export class QueryEventWriter {
     this.#first = Atomics.load(this.#control, CONTROL.TAIL);
     this.#tail = this.#first;
     this.#head = Atomics.load(this.#control, CONTROL.HEAD);
+    if (this.#head === this.#tail) this.#unread = 0;
   }
 
   /** The last result of `begin`. */
   get isWriting(): boolean {
     return this.#mode !== EVENT_MODE.OFF;
+  }
+
+  /**
+   * Whether an answer is to have an event, as far as the mode says. Cheap for an answer that has not failed.
+   *
+   * @param received when the query came, of an answer that may be slow
+   */
+  wants(octets: Uint8Array, start: number, length: number, received = UNKNOWN): boolean {
+    if (this.#mode !== EVENT_MODE.FAILURES) return this.#mode !== EVENT_MODE.OFF;
+    if (isFailedResponse(octets, start, length)) return !this.#isSearched(octets, start);
+    return received !== UNKNOWN && this.#monotonic() - received >= SLOW_ANSWER;
+  }
+
+  #isSearched(octets: Uint8Array, start: number): boolean {
+    const rcode = (octets[start + 3] ?? 0) & RCODE_MASK;
+    return rcode === RCODE.NXDOMAIN && this.#searches.isSearched(octets, start + HEADER_OCTETS);
   }
 
   /** Overrides the time from `begin`, for a query that came earlier. */
@@ -108,6 +141,7 @@ export class QueryEventWriter {
     this.#flags = flags;
     this.#ednsSize = 0;
     this.#questionOctets = 0;
+    if (this.#mode === EVENT_MODE.FAILURES) return;
     this.#id = length < HEADER_OCTETS ? 0 : view.getUint16(start);
     this.#queryFlags = length < HEADER_OCTETS ? 0 : view.getUint16(start + 2);
     this.#isDrawn = this.#sampling === 0 || this.#draw();
@@ -143,13 +177,18 @@ export class QueryEventWriter {
    * @param length octets of the response
    */
   write(view: DataView, start: number, length: number, source: EndpointSource, index: number): void {
-    if (start + HEADER_OCTETS > view.byteLength || !this.#isWanted(view, start, length)) return;
+    if (start + HEADER_OCTETS > view.byteLength) return;
+    if (this.#mode === EVENT_MODE.FAILURES) this.#forgetQuery(view, start, length);
+    else if (!this.#isWanted(view, start, length)) return;
     if (this.#received === UNKNOWN) this.#received = this.#monotonic();
     const words = this.#words;
     const kept = this.#mode === EVENT_MODE.RESPONSES ? length : 0;
     const question =
       start + HEADER_OCTETS + this.#questionOctets <= view.byteLength ? this.#questionOctets : 0;
-    const at = this.#reserve(MAX_FIXED_OCTETS + ((question + 3) & ~3) + ((kept + 3) & ~3) + 4);
+    const isFull = this.#mode === EVENT_MODE.FAILURES && this.#unread > readRoom(view, start);
+    const at = isFull
+      ? NO_ROOM
+      : this.#reserve(MAX_FIXED_OCTETS + ((question + 3) & ~3) + ((kept + 3) & ~3) + 4);
     if (at < 0) {
       Atomics.add(this.#control, CONTROL.DROPPED, 1);
       return;
@@ -168,7 +207,17 @@ export class QueryEventWriter {
     if (kept > 0) to = this.#copy(view, start, kept, to);
     const size = (((to - word) << 2) + 7) & ~7;
     words[word] = size;
+    this.#unread += size;
     this.#tail = (this.#tail + size) | 0;
+  }
+
+  /** Events of failures have no more of the query than its question. */
+  #forgetQuery(view: DataView, start: number, length: number): void {
+    const end = findQuestionEnd(view, start, length);
+    this.#questionOctets = end === NO_QUESTION ? 0 : end - start - HEADER_OCTETS;
+    this.#id = 0;
+    this.#queryFlags = 0;
+    this.#querySize = 0;
   }
 
   /** Appends and publishes a note, between two batches. @param text at most 65,535 octets */
@@ -230,8 +279,10 @@ export class QueryEventWriter {
     const free = this.#capacity - ((this.#tail - this.#head) >>> 0);
     const at = this.#tail & (this.#capacity - 1);
     const left = this.#capacity - at;
-    if (size <= left) return size <= free ? at : -1;
-    if (left + size > free) return -1;
+    const isBounded = this.#mode === EVENT_MODE.FAILURES && this.#capacity > FAILURE_OCTETS.USED;
+    const usable = isBounded ? FAILURE_OCTETS.USED - at : left;
+    if (size <= usable) return size <= free ? at : NO_ROOM;
+    if (left + size > free) return NO_ROOM;
     this.#words[at >> 2] = 0;
     this.#tail = (this.#tail + left) | 0;
     return 0;
@@ -256,7 +307,40 @@ function isFailure(rcode: number): boolean {
   return rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN && rcode !== RCODE.REFUSED;
 }
 
-/** Where the only question of a message ends; -1: it has none that can be read. */
+/** How many octets of unread events leave room for that of this failure. */
+function readRoom(view: DataView, start: number): number {
+  return isDenial(view.getUint8(start + 3)) ? FAILURE_OCTETS.DENIALS : FAILURE_OCTETS.ALL;
+}
+
+/**
+ * Whether a response has an error, or no address where one was asked for. Names exist without addresses of IPv6 in most clusters, so
+ * only those without type A count.
+ */
+function isFailedResponse(octets: Uint8Array, start: number, length: number): boolean {
+  if (((octets[start + 3] ?? 0) & RCODE_MASK) !== RCODE.NOERROR) return true;
+  if (((octets[start + 6] ?? 0) | (octets[start + 7] ?? 0)) !== 0) return false;
+  if (((octets[start + 2] ?? 0) & TRUNCATED) !== 0) return false;
+  return asksForAddress(octets, start, length);
+}
+
+/** Whether the response code in an octet of the header says that something does not exist, or is not allowed: such answers come in floods. */
+function isDenial(octet: number): boolean {
+  const rcode = octet & RCODE_MASK;
+  return rcode === RCODE.NOERROR || rcode === RCODE.NXDOMAIN || rcode === RCODE.REFUSED;
+}
+
+/** The labels of a name are at most 63 octets long. */
+function asksForAddress(octets: Uint8Array, start: number, length: number): boolean {
+  const end = start + length;
+  let at = start + HEADER_OCTETS;
+  for (let label = octets[at] ?? 0; label !== 0; label = octets[at] ?? 0) {
+    at += label + 1;
+    if (label > 63 || at >= end) return false;
+  }
+  return at + QUESTION_FIXED < end && octets[at + 1] === 0 && octets[at + 2] === TYPE.A;
+}
+
+/** Where the only question of a message ends; `NO_QUESTION`: it has none that can be read. */
 function findQuestionEnd(view: DataView, start: number, length: number): number {
   if (length < HEADER_OCTETS || view.getUint16(start + 4) !== 1) return NO_QUESTION;
   const end = start + length;

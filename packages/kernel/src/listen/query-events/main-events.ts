@@ -37,6 +37,11 @@ export class MainThreadEvents {
     return this.#writer.isOn;
   }
 
+  /** Whether this answer is to have an event. @param received as in {@link AnsweredQuery} */
+  wants(response: Uint8Array, length: number, received: number): boolean {
+    return this.#writer.begin() && this.#writer.wants(response, 0, length, received);
+  }
+
   /** The clock of events. */
   now(): number {
     return this.#writer.now();

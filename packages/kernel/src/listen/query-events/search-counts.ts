@@ -18,6 +18,11 @@ import {
 /** Labels that a name has in front of the namespace: the name that was looked for. */
 const MIN_LABELS = 2;
 const MAX_LABELS = 128;
+/** Labels before `svc` of the name of an endpoint. */
+const MAX_OF_ENDPOINT = 3;
+/** The labels of names of services and of pods, in wire form. */
+const SVC = Uint8Array.of(3, 0x73, 0x76, 0x63);
+const POD = Uint8Array.of(3, 0x70, 0x6f, 0x64);
 /** Octets of a label. */
 const MAX_LABEL = LABEL_OCTETS - 1;
 /** Places that are looked at for a namespace. */
@@ -73,6 +78,39 @@ export class SearchCounter {
     this.#add(view, this.#labels[first - 1] ?? 0);
   }
 
+  /**
+   * Whether a name in the cluster's domain is one that no service, endpoint or pod can have: as a rule a search list made it. In
+   * `example.com.shop.svc` the first label may be that of an endpoint.
+   *
+   * @param at where it begins, in wire form without pointers
+   */
+  isSearched(octets: Uint8Array, at: number): boolean {
+    const shape = Atomics.load(this.#views.control, CONTROL.SUFFIX);
+    if (shape === 0 || octets[at + 1] === UNDERSCORE) return false;
+    let labels = 0;
+    let end = at;
+    for (let length = octets[end] ?? 0; length !== 0; length = octets[end] ?? 0) {
+      if (labels === MAX_LABELS || length > MAX_LABEL) return false;
+      this.#labels[labels++] = end;
+      end += length + 1;
+    }
+    // The suffix is `svc` and the domain.
+    const kind = labels - (shape >>> 16);
+    const domainAt = this.#labels[kind + 1] ?? 0;
+    if (kind < 0 || kind + 1 >= labels || !this.#isDomain(octets, domainAt, end, shape & 0xffff))
+      return false;
+    const label = this.#labels[kind] ?? 0;
+    return isLabel(octets, label, SVC) ? kind > MAX_OF_ENDPOINT : !isLabel(octets, label, POD);
+  }
+
+  #isDomain(octets: Uint8Array, from: number, end: number, suffixOctets: number): boolean {
+    const { suffix } = this.#views;
+    if (end - from !== suffixOctets - SVC.length) return false;
+    for (let at = from; at < end; at++)
+      if (LOWER_CASE[octets[at] ?? 0] !== suffix[at - from + SVC.length]) return false;
+    return true;
+  }
+
   #hasSuffix(view: DataView, from: number, end: number): boolean {
     const { suffix, suffixView } = this.#views;
     let at = from;
@@ -106,6 +144,12 @@ export class SearchCounter {
       if (places[place + at] !== LOWER_CASE[view.getUint8(label + at)]) return false;
     return true;
   }
+}
+
+function isLabel(octets: Uint8Array, from: number, label: Uint8Array): boolean {
+  for (let at = 0; at < label.length; at++)
+    if (LOWER_CASE[octets[from + at] ?? 0] !== label[at]) return false;
+  return true;
 }
 
 /** Sets the suffix of the names to count from now on. @param wire in lower case, with its final 0; empty: none */

@@ -27,6 +27,26 @@ export type ControlFlags = FlagsOf<typeof CONTROL_FLAGS>;
 export const EXPLAIN_FLAGS = [
   ...CONTROL_FLAGS,
   {
+    name: 'at',
+    valueName: 'time',
+    value: { kind: 'text', of: 'a time' },
+    defaultNote: 'now',
+    help: 'explain what failed in this minute of the past: 10:15, 10:15+0100 or 2026-11-29T10:15Z',
+  },
+  {
+    name: 'since',
+    valueName: 'duration',
+    value: { kind: 'duration' },
+    help: 'explain what failed since so long ago, as in 2h',
+  },
+  {
+    name: 'history',
+    valueName: 'file',
+    value: { kind: 'file' },
+    defaultNote: 'that of the running server',
+    help: 'with --at or --since: records of control history, or the file of --history-file; - is standard input',
+  },
+  {
     name: 'from',
     valueName: 'client',
     value: { kind: 'text', of: 'a namespace, NAMESPACE/POD, or an address' },
@@ -153,10 +173,27 @@ const FILTER_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
-export const TAIL_FLAGS = [...CONTROL_FLAGS, ...FILTER_FLAGS] as const satisfies readonly Flag[];
+const STREAM_FLAGS = [...CONTROL_FLAGS, ...FILTER_FLAGS] as const satisfies readonly Flag[];
+
+export const TAIL_FLAGS = [
+  ...STREAM_FLAGS,
+  {
+    name: 'since',
+    valueName: 'duration',
+    value: { kind: 'duration' },
+    help: 'show first what failed and what changed since so long ago, as in 2h',
+  },
+  {
+    name: 'history',
+    valueName: 'file',
+    value: { kind: 'file' },
+    defaultNote: 'that of the running server',
+    help: 'with --since, and nothing else: records of control history, or the file of --history-file; - is standard input',
+  },
+] as const satisfies readonly Flag[];
 
 export const TOP_FLAGS = [
-  ...TAIL_FLAGS,
+  ...STREAM_FLAGS,
   {
     name: 'interval',
     valueName: 'duration',
@@ -187,6 +224,19 @@ export type WatchFlags = ControlFlags & {
 
 export const DOCTOR_FLAGS = [
   ...CONTROL_FLAGS,
+  {
+    name: 'since',
+    valueName: 'duration',
+    value: { kind: 'duration' },
+    help: 'show what was wrong since so long ago, as in 2h, instead of what is wrong now',
+  },
+  {
+    name: 'history',
+    valueName: 'file',
+    value: { kind: 'file' },
+    defaultNote: 'that of the running server',
+    help: 'with --since: records of control history, or the file of --history-file; - is standard input',
+  },
   {
     name: 'watch',
     valueName: 'duration',

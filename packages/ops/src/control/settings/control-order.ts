@@ -11,6 +11,8 @@
  *     names 3f
  *     changes rows=20
  *     accept
+ *     history since=2h
+ *     history from=2026-11-29T10:15:00Z to=2026-11-29T10:16:00Z
  *     cache dump shop.svc.cluster.local
  *     cache flush example.com
  *     upstream 10.0.0.2:53 off
@@ -60,6 +62,19 @@ export interface ExplainOrder {
   readonly asks: boolean;
 }
 
+export interface HistoryOrder {
+  readonly kind: 'history';
+  /** Milliseconds since 1970; undefined: without a bound. */
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  /** Milliseconds before the request, in place of `from`. */
+  readonly since: number | undefined;
+  /** Of records; undefined: all. */
+  readonly record: (typeof HISTORY_RECORDS)[number] | undefined;
+}
+
+const HISTORY_RECORDS = ['failure', 'change'] as const;
+
 /** Which events to show; empty lists: all. */
 export interface EventFilter {
   readonly names: readonly NameKey[];
@@ -92,6 +107,7 @@ export type ControlOrder =
   | { readonly kind: 'changes'; readonly rows: number }
   /** Removes the names that are stale since a sudden loss. */
   | { readonly kind: 'accept' }
+  | HistoryOrder
   | { readonly kind: 'cache'; readonly action: 'dump' | 'flush'; readonly domain: NameKey }
   | { readonly kind: 'upstream'; readonly server: string; readonly isOn: boolean }
   | { readonly kind: 'log-level'; readonly level: LogLevel }
@@ -110,6 +126,7 @@ export const ORDERS = [
   'names',
   'changes',
   'accept',
+  'history',
   'cache',
   'upstream',
   'query-log',
@@ -128,6 +145,7 @@ export function changesServer(verb: string, words: readonly string[]): boolean {
 
 const FILTERS = ['name', 'type', 'rcode', 'client', 'namespace', 'reason', 'source'] as const;
 const EXPLAIN_SETTINGS = ['from', 'namespace', 'pod', 'search', 'ndots', 'resolver'] as const;
+const HISTORY_SETTINGS = ['from', 'to', 'since', 'record'] as const;
 const TAIL_SETTINGS = [...FILTERS, 'rate'] as const;
 const TOP_SETTINGS = [...FILTERS, 'interval', 'rows'] as const;
 
@@ -189,6 +207,8 @@ class OrderReader extends ValueReader {
         const range = { min: 1, max: MAX_CHANGES, of: 'a number of rows' };
         return { kind: 'changes', rows: this.integer('rows', rows, range, DEFAULT_CHANGES) };
       }
+      case 'history':
+        return this.#history(words);
       case 'cache':
         this.#refuse(rest);
         return {
@@ -248,6 +268,25 @@ class OrderReader extends ValueReader {
         this.choice('resolver', lastSetting(settings, 'resolver'), RESOLVER_LIBRARIES, 'glibc') ?? 'glibc',
       asks,
     };
+  }
+
+  #history(words: readonly string[]): ControlOrder {
+    const settings = this.#only('history', words, HISTORY_SETTINGS);
+    return {
+      kind: 'history',
+      from: this.#time('from', lastSetting(settings, 'from')),
+      to: this.#time('to', lastSetting(settings, 'to')),
+      since: this.duration('since', lastSetting(settings, 'since'), undefined),
+      record: this.choice('record', lastSetting(settings, 'record'), HISTORY_RECORDS, undefined),
+    };
+  }
+
+  /** @returns milliseconds since 1970 */
+  #time(where: string, text: string | undefined): number | undefined {
+    const value = text === undefined ? undefined : Date.parse(text);
+    if (value === undefined || Number.isFinite(value)) return value;
+    this.addProblem(where, 'not a time', text, 'Give one such as 2026-11-29T10:15:00Z.');
+    return undefined;
   }
 
   #tail(words: readonly string[]): ControlOrder {

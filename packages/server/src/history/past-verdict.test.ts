@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import { hideText } from './hide-text.ts';
+import type { ChangeRecord, FailureRecord, HistoryRecord } from './history-record.ts';
+import { explainPast } from './past-verdict.ts';
+import { renderPast } from './render-past.ts';
+
+const at = (time: string) => Date.parse(`2026-11-29T${time}Z`);
+const iso = (time: string) => new Date(at(time)).toISOString();
+
+const failure = (from: string, given: Partial<FailureRecord> = {}): FailureRecord => ({
+  kind: 'failure',
+  from: iso(from),
+  to: iso(from),
+  name: 'cart.shop.svc.cluster.local.',
+  type: 'A',
+  client: '10.244.1.7',
+  rcode: 'NXDOMAIN',
+  reason: 'no-such-service',
+  sentence: 'there is no service "cart" in namespace shop',
+  about: ['service shop/cart'],
+  count: 1,
+  slow: 0,
+  slowest: 1,
+  ...given,
+});
+
+const change = (
+  time: string,
+  effect: ChangeRecord['effect'],
+  sentence: string,
+  about = ['service shop/cart'],
+): ChangeRecord => ({
+  kind: 'change',
+  at: iso(time),
+  change: 'service',
+  effect,
+  sentence,
+  about,
+});
+
+function explain(
+  records: readonly HistoryRecord[],
+  name = 'cart.shop',
+  minute = '10:15:00',
+  namespace?: string,
+) {
+  const question = { name, from: at(minute), to: at(minute) + 59_999, namespace, client: undefined };
+  return explainPast(records, question, at('00:00:00'));
+}
+
+const GONE = change('10:14:50', 'bad', 'service shop/cart was removed');
+const BACK = change('10:16:20', 'good', 'service shop/cart was added');
+
+describe('a failure', () => {
+  it('has the change before it as its cause, and the one after it as its end', () => {
+    const records = [
+      BACK,
+      failure('10:15:01', { count: 9 }),
+      GONE,
+      failure('10:16:10', { client: '10.244.2.3' }),
+    ];
+    const { verdict, episodes } = explain(records);
+    expect(verdict).toEqual({
+      outcome: 'failed',
+      reason: 'no-such-service',
+      sentence:
+        'cart.shop.svc.cluster.local. failed 10 times for 2 clients: there is no service "cart" in namespace shop',
+    });
+    expect(episodes).toMatchObject([{ cause: GONE, end: BACK, from: iso('10:15:01'), to: iso('10:16:10') }]);
+  });
+
+  it('has no cause in a change that was over, or of another thing', () => {
+    const records = [
+      change('09:00:00', 'bad', 'service shop/cart was removed'),
+      change('09:01:00', 'good', 'service shop/cart was added'),
+      change('10:14:59', 'bad', 'service shop/till was removed', ['service shop/till']),
+      failure('10:15:01'),
+    ];
+    expect(explain(records).episodes).toMatchObject([{ cause: undefined, end: undefined }]);
+  });
+
+  it('of upstream servers comes from the configuration that named them', () => {
+    const about = ['upstream 10.0.0.9:53'];
+    const configuration = change('10:14:40', 'either', 'another configuration is in force', [
+      'configuration',
+    ]);
+    const records = [
+      configuration,
+      change('10:14:55', 'bad', 'upstream server 10.0.0.9:53 is down', about),
+      failure('10:15:01', {
+        name: 'www.corp.test.',
+        rcode: 'SERVFAIL',
+        reason: 'upstream-unreachable',
+        about,
+      }),
+    ];
+    expect(explain(records, 'www.corp.test').episodes[0]?.cause).toEqual(configuration);
+  });
+
+  it('near the minute is told as such', () => {
+    expect(explain([failure('10:12:01')]).verdict.sentence).toMatch(
+      /^not in this time, but near it: cart\.shop/,
+    );
+    expect(explain([failure('10:05:01')]).verdict.outcome).toBe('no-failure');
+  });
+
+  it('ends with a pause of more than five minutes', () => {
+    const records = ['09:40:00', '09:44:00', '09:59:00'].map((time) => failure(time));
+    const question = {
+      name: 'cart.shop',
+      from: at('09:00:00'),
+      to: at('10:00:00'),
+      namespace: undefined,
+      client: undefined,
+    };
+    expect(explainPast(records, question, 0).episodes.map(({ count }) => count)).toEqual([2, 1]);
+  });
+});
+
+describe('a name', () => {
+  const names = (given: Partial<FailureRecord>, name: string, namespace?: string) =>
+    explain([failure('10:15:01', given)], name, '10:15:00', namespace).episodes.map(
+      (episode) => episode.name,
+    );
+
+  it.each([
+    ['cart.shop', 'cart.shop.svc.cluster.local.'],
+    ['cart.shop.svc.cluster.local.', 'cart.shop.svc.cluster.local.'],
+    ['cart', 'cart.shop.svc.cluster.local.'],
+    ['www.example.com', 'www.example.com.'],
+    ['WWW.example.com', 'www.example.com.'],
+    ['10.0.0.7', '7.0.0.10.in-addr.arpa.'],
+  ])('%s may have been asked for as %s', (name, asked) => {
+    expect(names({ name: asked }, name)).toEqual([asked]);
+  });
+
+  it.each([
+    ['cart.shop.', 'cart.shop.svc.cluster.local.'],
+    ['cart', 'carts.shop.svc.cluster.local.'],
+    ['example.com', 'www.example.com.'],
+  ])('%s is not %s', (name, asked) => {
+    expect(names({ name: asked }, name)).toEqual([]);
+  });
+
+  it('is looked for in the namespace of its client', () => {
+    expect(names({}, 'cart', 'web')).toEqual([]);
+    expect(names({}, 'cart', 'shop')).toHaveLength(1);
+  });
+
+  it('that is meant hides those that the search list has made of it', () => {
+    const records = [
+      failure('10:15:01'),
+      failure('10:15:02', { name: 'cart.shop.web.svc.cluster.local.', count: 5 }),
+    ];
+    const { episodes, otherNames } = explain(records);
+    expect(episodes.map(({ name }) => name)).toEqual(['cart.shop.svc.cluster.local.']);
+    expect(otherNames).toEqual({ 'cart.shop.web.svc.cluster.local.': 5 });
+  });
+
+  it('is found by its hash', () => {
+    const name = hideText('cart.shop.svc.cluster.local.');
+    expect(names({ name }, 'cart.shop')).toEqual([name]);
+  });
+});
+
+describe('without a failure', () => {
+  it('the state of the service is told', () => {
+    expect(explain([change('09:00:00', 'good', 'it was added'), GONE]).verdict).toEqual({
+      outcome: 'no-failure',
+      sentence: 'no failure of cart.shop is known at this time, but service shop/cart was removed',
+    });
+    expect(explain([]).verdict.sentence).toBe('no failure of cart.shop is known at this time');
+  });
+
+  it('a history that begins later says nothing', () => {
+    const question = {
+      name: 'a',
+      from: at('10:15:00'),
+      to: at('10:15:59'),
+      namespace: undefined,
+      client: undefined,
+    };
+    expect(explainPast([], question, at('11:00:00')).verdict.outcome).toBe('unknown');
+    expect(explainPast([], question, undefined).verdict.outcome).toBe('unknown');
+  });
+});
+
+it('is shown as text, without the controls of a terminal', () => {
+  const text = renderPast(explain([GONE, BACK, failure('10:15:01', { client: '\u001b[2J' })]));
+  expect(text).toContain('  cause       2026-11-29 10:14:50  service shop/cart was removed\n');
+  expect(text).toContain('  end         2026-11-29 10:16:20  service shop/cart was added\n');
+  expect(text).not.toContain('\u001b');
+});
