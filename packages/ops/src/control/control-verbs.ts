@@ -24,6 +24,7 @@ import { Explainer } from './explain.ts';
 import { listChanges, listNames } from './published-names.ts';
 import { QueryStatistics } from './query-statistics.ts';
 import { ALL_EVENTS, QueryStream } from './query-stream.ts';
+import { findNamespaceTest } from './served-domain.ts';
 import { type ControlOrder, type HistoryOrder, readControlOrder } from './settings/control-order.ts';
 import { readStatus } from './status.ts';
 import { tail, top } from './watch-verbs.ts';
@@ -74,7 +75,12 @@ export function createExplainer({ server, clock }: Pick<ControlledServer, 'serve
 /** Begins to keep statistics. */
 export function keepStatistics(controlled: Pick<ControlledServer, 'server' | 'clock'>): QueryStatistics {
   const { server, clock } = controlled;
-  return new QueryStatistics({ tap: server.tap, domain: createExplainer(controlled).domain, clock });
+  return new QueryStatistics({
+    tap: server.tap,
+    domain: createExplainer(controlled).domain,
+    isNamespace: (label) => findNamespaceTest(server)(label),
+    clock,
+  });
 }
 
 export function createVerbs(controlled: ControlledServer): CarryOut {

@@ -31,10 +31,12 @@ export class CountedEvents {
   readonly #others = new Map<string, EventParts>();
   readonly #clients = new Map<number, string>();
   readonly #domain: string;
+  readonly #isNamespace: (label: string) => boolean;
 
   /** @param domain the apex of the cluster's zone */
-  constructor(domain: string) {
+  constructor(domain: string, isNamespace: (label: string) => boolean) {
     this.#domain = domain;
+    this.#isNamespace = isNamespace;
   }
 
   /** Undefined for events without a question. */
@@ -62,7 +64,8 @@ export class CountedEvents {
     if (kept.size >= MAX_KEPT) kept.clear();
     const read = readEvent(event, this.#domain);
     const question = `${read?.key ?? ''} ${typeName(read?.typeNumber ?? 0)}`;
-    const { namespace, isSearched = false, isOfCluster = false } = read ?? { namespace: undefined };
+    const { namespace: label, isSearched = false, isOfCluster = false } = read ?? { namespace: undefined };
+    const namespace = label !== undefined && this.#isNamespace(label) ? label : undefined;
     const parts = { question, namespace, isSearched, isOfCluster, failure: `NXDOMAIN ${question}` };
     kept.set(key, parts);
     return parts;

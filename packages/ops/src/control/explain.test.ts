@@ -11,8 +11,7 @@ import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { Explainer } from './explain.ts';
 
-/** What an explanation says of an answer of a plugin that nothing else knows. */
-async function explain(answer: Answer, parts: Pick<Handler, 'explainedBy'>) {
+function createExplainer(answer: Answer, parts: Pick<Handler, 'explainedBy'>): Explainer {
   const maze = definePlugin({
     name: 'maze',
     create: () => ({ handler: { ...makeHandler(() => answer), name: 'maze', ...parts } }),
@@ -29,8 +28,12 @@ async function explain(answer: Answer, parts: Pick<Handler, 'explainedBy'>) {
   onTestFinished(() => running.stop());
   // No more of the plan is read.
   const plan = { engine } as unknown as ServerPlan;
-  const explainer = new Explainer({ engine: running, plan, missing: () => undefined, clock });
-  return await explainer.lookUp('www.example.', 'A', undefined);
+  return new Explainer({ engine: running, plan, missing: () => undefined, clock });
+}
+
+/** What an explanation says of an answer of a plugin that nothing else knows. */
+async function explain(answer: Answer, parts: Pick<Handler, 'explainedBy'>) {
+  return await createExplainer(answer, parts).lookUp('www.example.', 'A', undefined);
 }
 
 it('reads SERVFAIL of any plugin as a loop, if it says so', async () => {
@@ -43,3 +46,28 @@ it('takes answers of any plugin as those of a cluster, if it says so', async () 
   expect((await explain(denial('nxdomain'), { explainedBy: 'cluster' })).source).toBe('cluster');
   expect((await explain(denial('nxdomain'), {})).source).toBe('local');
 });
+
+it('says which client it does not know', async () => {
+  const explainer = createExplainer(denial('nxdomain'), {});
+  const notChecked = async (client: { from?: string; namespace?: string; pod?: string }, objects = [POD]) => {
+    const unset = {
+      from: undefined,
+      namespace: undefined,
+      pod: undefined,
+      search: undefined,
+      ndots: undefined,
+    };
+    const about = { name: 'www.example.', types: ['A'], resolver: 'glibc', asks: false } as const;
+    return (await explainer.explain({ kind: 'explain', ...unset, ...about, ...client }, objects)).notChecked;
+  };
+  expect(await notChecked({ namespace: 'shop', pod: 'nope' })).toEqual([
+    'pod shop/nope: not known here, taken for any pod of namespace shop. Pass it by --evidence',
+  ]);
+  expect(await notChecked({ from: '10.244.9.9' }, [])).toEqual([
+    'the pod at 10.244.9.9: not known here, taken for any pod of namespace default. Pass it by --evidence',
+  ]);
+  expect(await notChecked({ namespace: 'shop', pod: 'web' })).toEqual([]);
+  expect(await notChecked({ namespace: 'shop' })).toEqual([]);
+});
+
+const POD = { kind: 'Pod', metadata: { name: 'web', namespace: 'shop' }, spec: {} };

@@ -121,7 +121,7 @@ export class Explainer {
       otherResolvers: compareLibraries(name, settings, answers, order.resolver),
       upstreams: this.#listUpstreams(walk.steps.filter(({ isReached }) => isReached)),
       remedies: elsewhere === undefined ? listWalkRemedies(name, walk) : [{ sentence: elsewhere.remedy }],
-      notChecked: [...notChecked(answers, further), ...notCheckedOfPod(pod)],
+      notChecked: [...notChecked(answers, further), ...notCheckedOfClient(order, pod)],
     };
   }
 
@@ -454,10 +454,16 @@ function judgeElsewhere({ because }: Extract<AskedServers, { kind: 'node' }>): V
   return { outcome: 'unknown', sentence, addresses: [] };
 }
 
-function notCheckedOfPod(pod: ClientPod | undefined): readonly string[] {
+function notCheckedOfClient(order: ExplainOrder, pod: ClientPod | undefined): readonly string[] {
+  if (pod === undefined && (order.pod ?? order.from) !== undefined) return [describeUnknownClient(order)];
   if (pod?.asks.kind !== 'own') return [];
   const servers = pod.asks.nameservers.join(', ');
   return [`servers of the pod: it asks ${servers || 'none'} (dnsConfig), whether or not that is this server`];
+}
+
+function describeUnknownClient({ from, namespace = DEFAULT_NAMESPACE, pod }: ExplainOrder): string {
+  const client = pod === undefined ? `the pod at ${from}` : `pod ${namespace}/${pod}`;
+  return `${client}: not known here, taken for any pod of namespace ${namespace}. Pass it by --evidence`;
 }
 
 function notChecked(answers: readonly AnsweredStep[], further: RawEvidence | undefined): readonly string[] {

@@ -20,7 +20,12 @@ function makeKept() {
   const rings = new QueryEventRings(0);
   const clock = new ManualClock();
   const tap = new EventTap(() => [rings], clock);
-  const kept = new QueryStatistics({ tap, domain: 'cluster.local.', clock });
+  const kept = new QueryStatistics({
+    tap,
+    domain: 'cluster.local.',
+    isNamespace: (label) => label !== 'com',
+    clock,
+  });
   const answer = (name: string, rcode: number, { answers = 0, isOwn = true } = {}) => {
     const query = makeMessage(name, [1, 0], 0);
     const response = makeMessage(name, [isOwn ? 0x85 : 0x81, 0x80 | rcode], answers);
@@ -38,15 +43,20 @@ describe('kept statistics', () => {
     answer('Cart.shop.svc.cluster.local', 0, { answers: 1 });
     answer('catr.shop.svc.cluster.local', 3);
     answer('www.example.com.web.svc.cluster.local', 3);
+    // The second domain of a search list: `com` is no namespace.
+    answer('www.example.com.svc.cluster.local', 3);
     answer('www.example.com', 0, { answers: 1, isOwn: false });
     answer('v4.example.com', 0, { isOwn: false });
     answer('refused.example', 5, { isOwn: false });
     const { summaries, queries, searched, sampling, searches } = kept.read(10);
     expect({ queries, searched, sampling, searches: [...searches] }).toEqual({
-      queries: 7,
-      searched: 1 / 7,
+      queries: 8,
+      searched: 1 / 8,
       sampling: 1,
-      searches: [['web', 1]],
+      searches: [
+        ['com', 1],
+        ['web', 1],
+      ],
     });
     const tables = Object.entries(summaries).map(([table, { rows, unlisted }]) => [
       table,
@@ -54,8 +64,8 @@ describe('kept statistics', () => {
       unlisted,
     ]);
     expect(tables).toEqual([
-      ['rcodes', { NOERROR: 4, NXDOMAIN: 2, REFUSED: 1 }, 0],
-      ['sources', { cluster: 4, cache: 2, block: 1 }, 0],
+      ['rcodes', { NOERROR: 4, NXDOMAIN: 3, REFUSED: 1 }, 0],
+      ['sources', { cluster: 5, cache: 2, block: 1 }, 0],
       [
         'names',
         {
@@ -64,17 +74,19 @@ describe('kept statistics', () => {
           'refused.example. A': 1,
           'v4.example.com. A': 1,
           'www.example.com. A': 1,
+          'www.example.com.svc.cluster.local. A': 1,
           'www.example.com.web.svc.cluster.local. A': 1,
         },
         0,
       ],
-      ['clients', { '10.244.1.7': 7 }, 0],
+      ['clients', { '10.244.1.7': 8 }, 0],
       ['namespaces', { shop: 3, web: 1 }, 0],
       [
         'failures',
         {
           'NODATA v4.example.com. A': 1,
           'NXDOMAIN catr.shop.svc.cluster.local. A': 1,
+          'NXDOMAIN www.example.com.svc.cluster.local. A': 1,
           'NXDOMAIN www.example.com.web.svc.cluster.local. A': 1,
           'REFUSED refused.example. A': 1,
         },

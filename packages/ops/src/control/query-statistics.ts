@@ -31,6 +31,7 @@ interface Window {
 export interface QueryStatisticsOptions {
   readonly tap: EventTap;
   readonly domain: string;
+  readonly isNamespace: (label: string) => boolean;
   readonly clock: Pick<Clock, 'monotonic' | 'after'>;
 }
 
@@ -42,9 +43,9 @@ export class QueryStatistics {
   #timer: Timer;
 
   constructor(options: QueryStatisticsOptions) {
-    const { tap, domain } = options;
+    const { tap, domain, isNamespace } = options;
     this.#options = options;
-    const events = new CountedEvents(domain);
+    const events = new CountedEvents(domain, isNamespace);
     this.#end = tap.sample((all, lost) => {
       const counts = this.#windows.at(-1)?.counts;
       counts?.lose(lost);

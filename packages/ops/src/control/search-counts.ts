@@ -18,9 +18,22 @@ export function subtractCounts(
   );
 }
 
-/** The largest counts. @param rows at most */
-export function searchRows(counts: ReadonlyMap<string, number>, rows: number): readonly TopRow[] {
-  return Array.from(counts, ([namespace, count]) => ({ what: namespace === '' ? OTHERS : namespace, count }))
+/**
+ * The largest counts. What is no namespace is the end of a name from outside: `www.example.com.svc.cluster.local`.
+ *
+ * @param rows at most
+ */
+export function searchRows(
+  counts: ReadonlyMap<string, number>,
+  rows: number,
+  isNamespace: (label: string) => boolean,
+): readonly TopRow[] {
+  const joined = new Map<string, number>();
+  for (const [label, count] of counts) {
+    const what = label !== '' && isNamespace(label) ? label : OTHERS;
+    joined.set(what, (joined.get(what) ?? 0) + count);
+  }
+  return Array.from(joined, ([what, count]) => ({ what, count }))
     .sort((one, other) => other.count - one.count || (one.what < other.what ? -1 : 1))
     .slice(0, rows);
 }

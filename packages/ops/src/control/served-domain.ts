@@ -1,5 +1,5 @@
 /**
- * The domain of the cluster whose names a server answers, or forwards.
+ * The domain and the namespaces of the cluster whose names a server answers, or forwards.
  */
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Engine } from '@portolan/kernel/engine/engine.ts';
@@ -20,4 +20,11 @@ export function findServedDomain({ engine, plan }: ServingPart): string {
   const zones = plan.engine.groups.flatMap(({ sites }) => sites.map(({ zone }) => zone));
   if (zones.includes(DEFAULT_DOMAIN as NameKey)) return DEFAULT_DOMAIN;
   return zones.find((zone) => zone !== '.' && !zone.endsWith('.arpa.')) ?? DEFAULT_DOMAIN;
+}
+
+/** Whether a label is a namespace. A server without objects cannot tell: there any label may be one. */
+export function findNamespaceTest({ engine }: Pick<ServingPart, 'engine'>): (label: string) => boolean {
+  const clusters = clustersIn(engine.serverBlocks.inspect());
+  if (clusters.length === 0) return () => true;
+  return (label) => clusters.some(({ cluster }) => cluster.contents.hasNamespace(label));
 }

@@ -9,6 +9,7 @@ import type { QueryStatistics } from './query-statistics.ts';
 import { QueryStream, type WatchedQuery } from './query-stream.ts';
 import { searchRows, subtractCounts } from './search-counts.ts';
 import { SecondBudget } from './second-budget.ts';
+import { findNamespaceTest } from './served-domain.ts';
 import type { ControlOrder, EventFilter } from './settings/control-order.ts';
 import { readUpstreams, type UpstreamStatus } from './status.ts';
 import {
@@ -95,7 +96,8 @@ export async function* top(
   const upstreams = () => readUpstreams(server);
   if (kept !== undefined) {
     const counted = await explainFailures(kept, explainer);
-    yield makeSnapshot(counted, { ...kept, isPast: true, rows, upstreams: upstreams() });
+    const isNamespace = findNamespaceTest(server);
+    yield makeSnapshot(counted, { ...kept, isPast: true, rows, isNamespace, upstreams: upstreams() });
   }
   const queries = new QueryStream(explainer, filter, clock);
   const counts = new TopCounts();
@@ -107,9 +109,10 @@ export async function* top(
     for await (const { events, lost } of waiting.batches((run) => clock.after(interval, run))) {
       counts.lose(lost);
       const { domain: served } = explainer;
+      const isNamespace = findNamespaceTest(server);
       for await (const event of inParts(events)) {
         const described = await queries.describe(event, served);
-        if (described !== undefined) counts.add(toCountedQuery(described), event.weight);
+        if (described !== undefined) counts.add(toCountedQuery(described, isNamespace), event.weight);
       }
       if (!isDue()) continue;
       const seconds = (clock.monotonic() - since) / 1000;
@@ -119,6 +122,7 @@ export async function* top(
         seconds,
         searches: grown,
         rows,
+        isNamespace: findNamespaceTest(server),
         upstreams: upstreams(),
       });
       counts.clear();
@@ -131,11 +135,12 @@ export async function* top(
 }
 
 /** An answer with records has no cause, and is no failure. */
-function toCountedQuery(query: WatchedQuery): CountedQuery {
-  const { name, type, rcode, reason } = query;
+function toCountedQuery(query: WatchedQuery, isNamespace: (label: string) => boolean): CountedQuery {
+  const { name, type, rcode, reason, namespace: label } = query;
+  const namespace = label !== undefined && isNamespace(label) ? label : undefined;
   const question = `${name} ${type}`;
   const cause = reason ?? (rcode === 'NOERROR' ? undefined : rcode);
-  return { ...query, question, failure: cause && `${cause} ${question}` };
+  return { ...query, namespace, question, failure: cause && `${cause} ${question}` };
 }
 
 function selectsAll(filter: EventFilter): boolean {
@@ -147,9 +152,10 @@ function makeSnapshot(
   about: Pick<TopSnapshot, 'isPast' | 'seconds' | 'upstreams'> & {
     readonly searches: ReadonlyMap<string, number>;
     readonly rows: number;
+    readonly isNamespace: (label: string) => boolean;
   },
 ): TopSnapshot {
-  const { isPast, seconds, searches, rows, upstreams } = about;
+  const { isPast, seconds, searches, rows, isNamespace, upstreams } = about;
   const { rcodes, sources, names, clients, namespaces, failures } = summaries;
   return {
     isPast,
@@ -158,7 +164,7 @@ function makeSnapshot(
     lost,
     sampling,
     searched,
-    searches: searchRows(searches, rows),
+    searches: searchRows(searches, rows, isNamespace),
     unlisted: eachDimension((dimension) => summaries[dimension].unlisted),
     rcodes: rcodes.rows,
     sources: sources.rows,
