@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { className, opcodeName, parseType, rcodeName, typeName } from './mnemonics.ts';
 import { parseName } from './name.ts';
 import { presentQuestion, presentRecord } from './present.ts';
-import { sampleRecords } from './testing/sample-records.ts';
+import { malformedRecords, sampleRecords } from './testing/sample-records.ts';
 import { CLASS, RCODE, TYPE } from './types.ts';
 
 describe('presentRecord', () => {
-  it.each(sampleRecords)('$line', ({ record, line }) => {
+  it.each([...sampleRecords, ...malformedRecords])('$line', ({ record, line }) => {
     expect(presentRecord(record)).toBe(line);
   });
 

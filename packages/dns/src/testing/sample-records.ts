@@ -77,7 +77,10 @@ export const sampleRecords = [
   sample({ kind: 'SVCB', priority: 0, target, parameters: [] }, 'SVCB 0 Target.example.'),
   sample({ kind: 'unknown', type: 65_280, bytes: hex('0a00abcdef') }, 'TYPE65280 \\# 5 0A00ABCDEF'),
   sample({ kind: 'unknown', type: 65_281, bytes: hex('') }, 'TYPE65281 \\# 0'),
-  sample({ kind: 'unknown', type: 43, bytes: hex('ec450501abcd') }, 'DS 60485 5 1 ABCD'),
+  sample(
+    { kind: 'unknown', type: 43, bytes: hex('ec4505012bb183af5f22588179a53b0a98631fad1a292118') },
+    'DS 60485 5 1 2BB183AF5F22588179A53B0A98631FAD1A292118',
+  ),
   sample({ kind: 'unknown', type: 59, bytes: hex('0000000000') }, 'CDS 0 0 0 00'),
   sample({ kind: 'unknown', type: 48, bytes: hex('0101030f0a0b0c') }, 'DNSKEY 257 3 15 CgsM'),
   sample({ kind: 'unknown', type: 60, bytes: hex('0101030f0a0b0c') }, 'CDNSKEY 257 3 15 CgsM'),
@@ -89,7 +92,10 @@ export const sampleRecords = [
     { kind: 'unknown', type: 46, bytes: hex('00010f0300000e1055d4fc6055b94ce00e1d0141000a0b0c') },
     'RRSIG A 15 3 3600 20150819220000 20150729220000 3613 A. CgsM',
   ),
-  // Without a digest, a key, a signature, or with a malformed bitmap there is no form of their own.
+] as const;
+
+/** Without a digest, a key, a signature, or with a malformed bitmap there is no form of their own. */
+export const malformedRecords = [
   sample({ kind: 'unknown', type: 43, bytes: hex('ec450501') }, 'DS \\# 4 EC450501'),
   sample({ kind: 'unknown', type: 48, bytes: hex('0101030f') }, 'DNSKEY \\# 4 0101030F'),
   sample({ kind: 'unknown', type: 47, bytes: hex('000000') }, 'NSEC \\# 3 000000'),

@@ -1,6 +1,6 @@
 import { parseName, ROOT } from '@portolan/dns/name.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
-import { sampleRecords } from '@portolan/dns/testing/sample-records.ts';
+import { malformedRecords, sampleRecords } from '@portolan/dns/testing/sample-records.ts';
 import { type AbsoluteName, CLASS, type RecordData, type ResourceRecord } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -265,7 +265,8 @@ describe('readZoneFile', () => {
     });
 
   it('reads records of all kinds', () => {
-    for (const { record, line } of sampleRecords) expect(parseRecord(line), line).toEqual(record);
+    for (const { record, line } of [...sampleRecords, ...malformedRecords])
+      expect(parseRecord(line), line).toEqual(record);
   });
 
   const others: readonly (readonly [string, string])[] = [
