@@ -27,7 +27,7 @@ describeOnNode('rules and interface that the original left', () => {
     const running = run(LINK_LOCAL, [`--rules=${rules}`]);
     await until('rules', async () => node.countWatchers() === 1);
     await until('those of one kind', async () => (await rulesNow()) === (rules === 'nft' ? 0 : 12));
-    expect(await node.nftables()).toHaveLength(rules === 'nft' ? 1 : 0);
+    await until('the table', async () => (await node.nftables()).length === (rules === 'nft' ? 1 : 0));
     expect(await scene().ask(LINK_LOCAL)).toBe('answered');
     running.signal('SIGTERM');
     await running.exit;
