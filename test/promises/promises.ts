@@ -108,8 +108,8 @@ export const SCENES: readonly Scene[] = [
       {
         figure: 'megabytes',
         promise: 'The same: resident memory',
-        bound: { atMost: 120 },
-        shown: 'at most 120 MB',
+        bound: { atMost: 136 },
+        shown: 'at most 136 MB',
       },
     ],
   },

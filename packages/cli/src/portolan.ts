@@ -4,10 +4,10 @@
  */
 import './process/signals.ts';
 import './process/outputs.ts';
-import { keepHeapSmallAfterStart } from './process/small-heap.ts';
+import { keepHeapSmall } from './process/small-heap.ts';
 
 const MAX_MS_TO_CLOSE = 1_000;
-keepHeapSmallAfterStart();
+keepHeapSmall();
 const [, entry = '', ...words] = process.argv;
 const { resolveAlias } = await import('./program-aliases.ts');
 const { run } = await import('./program.ts');

@@ -3,8 +3,7 @@
  * needs is neither parsed nor compiled again, in the main thread and in readers.
  *
  * A cache is bound to the build that it was made with, by the digest on the bundle's first line, and by V8 to its own version
- * and flags, which are those before `small-heap.ts`. V8 refuses all others; the code then runs without. A thread that begins later takes
- * these flags back while it compiles; V8 11 of Node.js 20 does not forget what they imply, and refuses the cache there.
+ * and flags, hence `small-heap.ts` first. V8 refuses all others; the code then runs without.
  */
 // An import would evaluate every export of these modules, and so load streams and promises of files in each thread.
 const { readFileSync, renameSync, writeFileSync } = process.getBuiltinModule('node:fs');
@@ -19,8 +18,6 @@ export type CodeCacheState = 'used' | 'rejected' | 'absent';
 const DIGEST_LENGTH = 64;
 /** Set by the build alone: the cache is written when the thread ends. */
 const WRITES = process.env['PORTOLAN_WRITE_CODE_CACHE'] === '1';
-/** Set for the threads that begin when the heap is kept small. */
-const SMALL_HEAP_MARK = 'PORTOLAN_SMALL_HEAP';
 
 const states = new Map<string, CodeCacheState>();
 
@@ -48,7 +45,7 @@ export function loadBundle(stub: string, name: string, shared: ReadonlyMap<strin
   const digest = source.slice(2, 2 + DIGEST_LENGTH);
   const cachedData = WRITES ? undefined : readCache(cacheFile, digest);
   const compile = () => new Script(source, { filename, ...(cachedData === undefined ? {} : { cachedData }) });
-  const script = isAfterStart() ? withStartFlags(compile) : compile();
+  const script = compile();
   const isUsed = script.cachedDataRejected === false;
   states.set(name, cachedData === undefined ? 'absent' : isUsed ? 'used' : 'rejected');
   if (WRITES) process.once('exit', () => writeCache(cacheFile, digest, script));
@@ -57,22 +54,6 @@ export function loadBundle(stub: string, name: string, shared: ReadonlyMap<strin
   const run: BundleFunction = script.runInThisContext();
   run(module.exports, (wanted: string) => shared.get(wanted) ?? load(wanted), module, stub);
   return module.exports;
-}
-
-/** Whether this thread began when the heap was kept small already. */
-function isAfterStart(): boolean {
-  const { isMainThread } = process.getBuiltinModule('node:worker_threads');
-  return !isMainThread && process.env[SMALL_HEAP_MARK] === '1';
-}
-
-function withStartFlags<Result>(run: () => Result): Result {
-  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
-  setFlagsFromString('--no-optimize-for-size');
-  try {
-    return run();
-  } finally {
-    setFlagsFromString('--optimize-for-size');
-  }
 }
 
 /** @returns undefined if there is none of the same build */

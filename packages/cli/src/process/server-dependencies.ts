@@ -13,7 +13,6 @@ import { closeEarlyPorts } from './early-ports.ts';
 import { endUnusedReader, startReader } from './first-reader.ts';
 import { packageFolder } from './package-folder.ts';
 import { releaseAfterStart } from './release-after-start.ts';
-import { keepHeapSmall } from './small-heap.ts';
 import { VERSION } from './version.ts';
 
 export function serverDependencies(log: Log): Omit<ServerDependencies, 'http'> {
@@ -46,7 +45,6 @@ function countCodeCaches(log: Log): Readonly<Record<CodeCacheState, number>> {
 
 /** Releases memory and rights that only the start needed. */
 function leaveStart(log: Log): void {
-  keepHeapSmall();
   void endUnusedReader();
   void closeEarlyPorts();
   releaseAfterStart(releasePages);
