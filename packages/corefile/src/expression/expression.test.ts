@@ -114,6 +114,31 @@ describe('an expression takes no more than its bounds', () => {
   });
 });
 
+describe('each part is checked once, however many signatures it may be an argument of', () => {
+  /** Types that count how often one of them is looked up. */
+  class CountedTypes extends Map<string, GoType> {
+    lookups = 0;
+
+    override get(name: string): GoType | undefined {
+      this.lookups++;
+      // Unless parts are checked once, the count has as many digits as the expression has calls.
+      if (this.lookups > 1000) throw new Error('more than 1000 lookups');
+      return super.get(name);
+    }
+  }
+
+  it.each([
+    ['pipes', `name()${" | replace('a', 'b')".repeat(60)}`, 'string "b.b.exbmple."'],
+    ['calls in calls', `${'trimPrefix('.repeat(60)}name()${')'.repeat(60)}`, 'string "a.b.example."'],
+    ['lists and texts', `name()${" | split('.') | sort() | join()".repeat(20)}`, 'string "abexample"'],
+  ])('%s', (_name, text, value) => {
+    const types = new CountedTypes(SAMPLE_TYPES);
+    const { evaluate: compute } = readExpression(text, types);
+    expect(types.lookups).toBe(1);
+    expect(showValue(compute(SAMPLE_VALUES, now))).toBe(value);
+  });
+});
+
 /** Whether a value may be of a type that was inferred. */
 function isOfType(value: ExpressionValue, type: GoType): boolean {
   const declared = declaredType(type);

@@ -57,8 +57,14 @@ export class Checker {
     this.#environment = environment;
   }
 
-  /** @throws ExpressionError */
+  /**
+   * A node is in one scope, so that it has one type: it is inferred once, however many signatures its value is an argument of.
+   *
+   * @throws ExpressionError
+   */
   infer(node: SyntaxNode): GoType {
+    const known = this.types.get(node);
+    if (known !== undefined) return known;
     const type = this.#infer(node);
     this.types.set(node, type);
     return type;
