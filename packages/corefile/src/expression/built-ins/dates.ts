@@ -64,9 +64,10 @@ function readDate(args: readonly ExpressionValue[]): GoTime {
   const [text, layout, name] = given === undefined ? args : args.slice(1);
   const date = fromOctets(needText(text));
   const zone = name === undefined ? given : needZone(needText(name));
+  const local = zone ?? findLocalZone();
   const layouts = layout === undefined ? LAYOUTS : [fromOctets(needText(layout))];
   for (const each of layouts) {
-    const time = parseTime(each, date, zone ?? UTC, zone ?? findLocalZone());
+    const time = parseTime(each, date, zone ?? UTC, local);
     if (time !== undefined) return time;
   }
   throw new EvaluationError(`invalid date ${date}`);

@@ -31,8 +31,9 @@ let local: GoZone | undefined;
 
 /** The zone of the process. */
 export function findLocalZone(): GoZone {
+  if (local !== undefined) return local;
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
-  local ??= timeZone === 'UTC' ? new GoZone('Local', UTC.findOffset) : createTableZone('Local', timeZone);
+  local = timeZone === 'UTC' ? new GoZone('Local', UTC.findOffset) : createTableZone('Local', timeZone);
   return local;
 }
 
