@@ -159,7 +159,7 @@ const TIME_METHODS: Methods = new Map(
     Local: moved((time) => time.in(findLocalZone())),
     In: createMethod(OF_TIME, [ZONE], TIME, (time, [zone]) => time.in(needZone(zone))),
     Location: createMethod(OF_TIME, [], ZONE, ({ zone }) => zone),
-    Zone: createMethod(OF_TIME, [], STRING, (time) => time.toWallTime().abbreviation, ['int']),
+    Zone: createMethod(OF_TIME, [], STRING, (time) => time.toWallTime().findAbbreviation(), ['int']),
     Round: createMethod(OF_TIME, [DURATION], TIME, (time, [step]) =>
       roundTime(time, needDuration(step), true),
     ),

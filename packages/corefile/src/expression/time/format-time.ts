@@ -40,7 +40,7 @@ const FORMATS: Readonly<Partial<Record<LayoutField, (wall: WallTime) => string>>
   Monday: ({ weekday }) => WEEKDAYS[weekday] ?? '',
   Mon: ({ weekday }) => (WEEKDAYS[weekday] ?? '').slice(0, 3),
   // A zone without a name has its offset.
-  MST: ({ abbreviation, offset }) => abbreviation || formatOffset('-0700', offset),
+  MST: ({ findAbbreviation, offset }) => findAbbreviation() || formatOffset('-0700', offset),
   '002': ({ yearDay }) => pad(yearDay, 3),
   __2: ({ yearDay }) => pad(yearDay, 3, ' '),
   '01': ({ month }) => pad(month, 2),

@@ -22,7 +22,7 @@ export interface WallTime {
   readonly yearDay: number;
   /** East of UTC, in seconds. */
   readonly offset: number;
-  readonly abbreviation: string;
+  readonly findAbbreviation: () => string;
 }
 
 /** Fields of a date; those beyond their range count on into the next. */
@@ -60,7 +60,7 @@ export class GoTime {
   }
 
   toWallTime(): WallTime {
-    const { seconds: offset, abbreviation } = this.zone.findOffset(this.second);
+    const { seconds: offset, findAbbreviation } = this.zone.findOffset(this.second);
     const local = this.second + BigInt(offset);
     const days = divideDown(local, DAY);
     const date = toDate(days);
@@ -74,7 +74,7 @@ export class GoTime {
       weekday: Number((((days + 4n) % 7n) + 7n) % 7n),
       yearDay: Number(days - countDays(date.year, 1, 1)) + 1,
       offset,
-      abbreviation,
+      findAbbreviation,
     };
   }
 }

@@ -6,8 +6,8 @@
 export interface ZoneOffset {
   /** East of UTC. */
   readonly seconds: number;
-  /** `CET`; empty for a zone that was read as an offset. */
-  readonly abbreviation: string;
+  /** `CET`; empty for a zone that was read as an offset. Only few want it, and it is looked for in several tables. */
+  readonly findAbbreviation: () => string;
 }
 
 export class GoZone {
@@ -21,10 +21,10 @@ export class GoZone {
   }
 }
 
-export const UTC = new GoZone('UTC', () => ({ seconds: 0, abbreviation: 'UTC' }));
+export const UTC = new GoZone('UTC', () => ({ seconds: 0, findAbbreviation: () => 'UTC' }));
 
 export function createFixedZone(name: string, seconds: number): GoZone {
-  return new GoZone(name, () => ({ seconds, abbreviation: name }));
+  return new GoZone(name, () => ({ seconds, findAbbreviation: () => name }));
 }
 
 let local: GoZone | undefined;
@@ -82,7 +82,7 @@ function createTableZone(name: string, timeZone: string): GoZone {
     minute: 'numeric',
     second: 'numeric',
   });
-  const findAbbreviation = createAbbreviations(timeZone);
+  const abbreviate = createAbbreviations(timeZone);
   return new GoZone(name, (second) => {
     const within = second < MIN_SECOND ? MIN_SECOND : second > MAX_SECOND ? MAX_SECOND : second;
     const milliseconds = Number(within) * 1000;
@@ -92,7 +92,7 @@ function createTableZone(name: string, timeZone: string): GoZone {
     wall.setUTCFullYear(read('year'), read('month') - 1, read('day'));
     wall.setUTCHours(read('hour'), read('minute'), read('second'));
     const seconds = Math.round((wall.getTime() - milliseconds) / 1000);
-    return { seconds, abbreviation: findAbbreviation(milliseconds) ?? formatOffset(seconds) };
+    return { seconds, findAbbreviation: () => abbreviate(milliseconds) ?? formatOffset(seconds) };
   });
 }
 

@@ -280,14 +280,14 @@ function findDate(fields: ReadFields): { year: number; month: number; day: numbe
 function findOffsetTime(asUtc: GoTime, offset: number, name: string, local: GoZone): GoTime {
   const time = asUtc.add(BigInt(-offset) * 1_000_000_000n);
   const there = local.findOffset(time.second);
-  const isLocal = there.seconds === offset && (name === '' || name === there.abbreviation);
+  const isLocal = there.seconds === offset && (name === '' || name === there.findAbbreviation());
   return time.in(isLocal ? local : createFixedZone(name, offset));
 }
 
 /** Abbreviations of other zones have no known offset. */
 function findNamedTime(asUtc: GoTime, name: string, local: GoZone): GoTime {
   const there = local.findOffset(asUtc.second);
-  if (there.abbreviation === name)
+  if (there.findAbbreviation() === name)
     return new GoTime(asUtc.nanoseconds - BigInt(there.seconds) * 1_000_000_000n, local);
   const [, hours] = /^GMT([+-]\d+)$/.exec(name) ?? [];
   const offset = Number(hours ?? 0) * 3600;
