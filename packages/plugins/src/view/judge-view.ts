@@ -15,10 +15,11 @@ export function createViewTest({ conditions }: ViewOptions, clock: Clock): (quer
     return judged;
   });
   const environment = createEnvironment(QUERY_TYPES, functions);
+  const now = () => clock.now();
   return (query) => {
     judged = query;
     try {
-      return conditions.every(({ evaluate }) => evaluate(environment, clock.now) === true);
+      return conditions.every(({ evaluate }) => evaluate(environment, now) === true);
     } catch (error) {
       if (error instanceof EvaluationError) return false;
       throw error;

@@ -49,6 +49,14 @@ describe('a view', () => {
     expect(testView(makeView('true', text))(makeQuery('192.0.2.1'))).toBe(false);
   });
 
+  it('reads the clock', () => {
+    const clock = new ManualClock();
+    const accepts = createViewTest(makeView(`now().UnixMilli() == ${clock.now()}`), clock);
+    expect(accepts(makeQuery('192.0.2.1'))).toBe(true);
+    clock.advance(1);
+    expect(accepts(makeQuery('192.0.2.1'))).toBe(false);
+  });
+
   it('knows which conditions depend only on the address', () => {
     const truths = (...texts: string[]) => [truthFor(makeView(...texts), undefined)];
     expect(truths("incidr(client_ip(), '10.0.0.0/8')")).toEqual([false]);
