@@ -4,7 +4,12 @@
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { CoreDnsFrontEnd } from '@portolan/frontends/coredns/run/coredns-front-end.ts';
 import { CoreDnsMetrics } from '@portolan/frontends/coredns/run/coredns-metrics.ts';
-import { readCorefile, type ServerBlock } from '@portolan/frontends/coredns/settings/read-corefile.ts';
+import {
+  type CorefileSettings,
+  readCorefile,
+  readDigest,
+  type ServerBlock,
+} from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import { FollowedCorefile } from '@portolan/frontends/node-cache/run/followed-corefile.ts';
 import { adaptBlocks } from '@portolan/frontends/node-cache/settings/node-cache-blocks.ts';
 import { readNodeCacheFlags } from '@portolan/frontends/node-cache/settings/node-cache-flags.ts';
@@ -126,9 +131,16 @@ function makeCoreDnsFrontEnd(
   text: () => string,
   adapt: (blocks: readonly ServerBlock[]) => readonly ServerBlock[] = (blocks) => blocks,
 ): CoreDnsFrontEnd {
+  const settings: CorefileSettings = {
+    file: 'Corefile',
+    profile: '1.14',
+    defaultPort: 53,
+    environment: {},
+    files: DISK_FILES,
+    interfaces: new Map(),
+  };
   const read = () => {
-    const settings = { file: 'Corefile', profile: '1.14', defaultPort: 53, environment: {} } as const;
-    const reading = readCorefile(text(), { ...settings, files: DISK_FILES, interfaces: new Map() });
+    const reading = readCorefile(text(), settings);
     if (reading.kind === 'bad') throw new Error(JSON.stringify(reading.problems));
     return { ...reading, blocks: adapt(reading.blocks) };
   };
@@ -137,6 +149,7 @@ function makeCoreDnsFrontEnd(
     takeover: false,
     restored: NOTHING_RESTORED,
     queryLog: undefined,
+    digest: () => readDigest(text(), settings),
     read,
     metrics: () => scene.engine.metrics,
     metricsText: () => new CoreDnsMetrics(scene.server, undefined).render(),

@@ -10,8 +10,10 @@ import { CoreDnsMetrics } from '@portolan/frontends/coredns/run/coredns-metrics.
 import type { CoreDnsCommand } from '@portolan/frontends/coredns/settings/coredns-flags.ts';
 import {
   type CorefileReading,
+  type CorefileSettings,
   type GoodCorefile,
   readCorefile,
+  readDigest,
   type ServerBlock,
 } from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import { logLinesTo } from '@portolan/kernel/base/log-output.ts';
@@ -91,6 +93,10 @@ function openFrontEnd(
     queryLog,
     restored,
     drain: restored.has('drain') ? 0 : drain,
+    digest: () => {
+      const { file, text } = reloadCorefile(conf);
+      return readDigest(text, makeSettings(file, flags));
+    },
     read: () => adapt(readText(reloadCorefile(conf), flags), program),
     settingsProblems,
     missingRules,
@@ -138,11 +144,13 @@ function reloadCorefile(conf: string | undefined): CorefileText {
   }
 }
 
-function readText(
-  { file, text }: CorefileText,
-  { port, blocksExtra, compat }: CorefileFlags,
-): CorefileReading {
-  return readCorefile(text, {
+function readText({ file, text }: CorefileText, flags: CorefileFlags): CorefileReading {
+  return readCorefile(text, makeSettings(file, flags));
+}
+
+/** @throws CorefileLoadError */
+function makeSettings(file: string, { port, blocksExtra, compat }: CorefileFlags): CorefileSettings {
+  return {
     file,
     extra: blocksExtra === undefined ? undefined : loadExtra(blocksExtra),
     ...compat,
@@ -150,7 +158,7 @@ function readText(
     environment: process.env,
     files: DISK_FILES,
     interfaces: addressesByInterface(),
-  });
+  };
 }
 
 function adapt(reading: CorefileReading, program: CorefileProgram): CorefileReading {

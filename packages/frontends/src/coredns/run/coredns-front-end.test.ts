@@ -1,3 +1,4 @@
+import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts';
 import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
@@ -5,17 +6,16 @@ import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import type { RestorableId } from '@portolan/kernel/deviations/table.ts';
 import { HttpHost } from '@portolan/server/observe/http-host.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { type CorefileReading, readCorefile } from '../settings/read-corefile.ts';
+import { type CorefileSettings, readCorefile, readDigest } from '../settings/read-corefile.ts';
 import { CoreDnsFrontEnd } from './coredns-front-end.ts';
 
-const FILES = { read: () => '', findKind: () => undefined, list: () => [] };
 const GOOD = 'a.test {\nreload 2s 1s\nwhoami\n}\n';
 /** Longer than the longest interval between checks. */
 const TICK = 3_000;
 
-function read(text: string): CorefileReading {
+function makeSettings(files: CorefileFiles): CorefileSettings {
   const settings = { file: 'Corefile', profile: '1.14', defaultPort: 53, environment: {} } as const;
-  return readCorefile(text, { ...settings, files: FILES, interfaces: new Map() });
+  return { ...settings, files, interfaces: new Map() };
 }
 
 /** A front end of `GOOD`, with `write` to change its file. @param fault makes each later plan fail to start */
@@ -36,7 +36,16 @@ async function startFrontEnd({
   const log = new RecordingLog();
   const metrics = new MetricRegistry();
   let text = first;
-  const reading = read(first);
+  let looks = 0;
+  const settings = makeSettings({
+    read: () => '',
+    findKind() {
+      looks += 1;
+      return undefined;
+    },
+    list: () => [],
+  });
+  const reading = readCorefile(first, settings);
   if (reading.kind === 'bad') throw new Error(reading.problems.map(({ message }) => message).join());
   const frontEnd = new CoreDnsFrontEnd({
     reading,
@@ -46,7 +55,8 @@ async function startFrontEnd({
     clock,
     log,
     takeover: false,
-    read: () => read(text),
+    digest: () => readDigest(text, settings),
+    read: () => readCorefile(text, settings),
     metrics: () => metrics,
     metricsText: () => '',
     notReady: () => [],
@@ -71,6 +81,8 @@ async function startFrontEnd({
       return { lines, failures: countFailures(metrics) };
     },
     failures: () => countFailures(metrics),
+    /** How often plugins have looked for their files. */
+    looks: () => looks,
   };
 }
 
@@ -127,6 +139,32 @@ it('counts a file that does not parse once; restored, it warns at each look and 
   strict.write(text);
   expect(await strict.tick()).toEqual({ lines, failures: 0 });
   expect(await strict.tick()).toEqual({ lines, failures: 0 });
+});
+
+it('lets plugins read their files again only if the Corefile has changed', async () => {
+  const first = 'a.test {\nreload 2s 1s\nroot /zones\nwhoami\n}\n';
+  const { write, tick, looks } = await startFrontEnd({ first });
+  const before = looks();
+  expect(before).toBeGreaterThan(0);
+  expect(await tick()).toEqual({ lines: [], failures: 0 });
+  expect(looks()).toBe(before);
+  write(first.replace('a.test', 'b.test'));
+  await tick();
+  expect(looks()).toBe(2 * before);
+  await tick();
+  expect(looks()).toBe(2 * before);
+});
+
+it('forgets a failure when the Corefile that it serves is back', async () => {
+  for (const faulty of ['a.test {\nreload 2s 1s\ncache 0\n}\n', 'a.test {\n']) {
+    const { frontEnd, write, tick } = await startFrontEnd();
+    write(faulty);
+    await tick();
+    expect(frontEnd.stats().problems).toHaveLength(1);
+    write(GOOD);
+    expect(await tick()).toEqual({ lines: [], failures: 1 });
+    expect(frontEnd.stats().problems).toEqual([]);
+  }
 });
 
 it('counts a failed reload by signal once, and by CoreDNS not at all', async () => {

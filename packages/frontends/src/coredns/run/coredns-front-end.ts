@@ -31,6 +31,8 @@ export interface CoreDnsFrontEndOptions {
   readonly drain?: number;
   /** The deviations in which the server does as CoreDNS does. */
   readonly restored: RestoredDeviations;
+  /** The digest of the current Corefile, as its reading has it. @throws Error with the reason if it cannot be read */
+  readonly digest: () => string | undefined;
   /** Reads the current Corefile. @throws Error with the reason if it cannot be read */
   readonly read: () => CorefileReading;
   /** The metrics of the engine. */
@@ -160,21 +162,22 @@ export class CoreDnsFrontEnd implements FrontEnd {
   }
 
   async #look(): Promise<void> {
-    const { log, read } = this.#options;
-    let reading: CorefileReading;
+    const { log, digest: readDigest, read } = this.#options;
+    let reading: CorefileReading | undefined;
     try {
-      reading = read();
+      // What plugins read may be large: they do so only for another Corefile.
+      if (readDigest() !== this.#reading.digest) reading = read();
     } catch {
       // A missing file may be in the middle of a replacement.
+      return;
+    }
+    if (reading === undefined || reading.digest === this.#reading.digest) {
+      this.#failed = undefined;
       return;
     }
     const { digest } = reading;
     if (digest === undefined) {
       this.#noteUnparsable(reading.kind === 'bad' ? reading.problems : []);
-      return;
-    }
-    if (digest === this.#reading.digest) {
-      this.#failed = undefined;
       return;
     }
     const before = this.#failed;

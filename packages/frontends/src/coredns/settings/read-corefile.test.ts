@@ -3,12 +3,13 @@ import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts'
 import { describeCorefileProblem, describeCorefileWarning } from '@portolan/corefile/syntax/findings.ts';
 import { describe, expect, it } from 'vitest';
 import type { CorefilePluginName, CorefileUse } from '../../plugins/registry.ts';
-import { readCorefile } from './read-corefile.ts';
+import { type CorefileSettings, readCorefile, readDigest } from './read-corefile.ts';
 
 const FILES: Readonly<Record<string, string>> = {
   '/etc/resolv.conf': 'search x\nnameserver 192.0.2.53\n',
   '/run/loop.conf': 'nameserver 127.0.0.53\n',
   '/etc/h': '',
+  '/imported': 'whoami\n',
   '/db.b': '@ 60 IN SOA ns host 1 2 3 4 60\n',
   '/zones/db.a': '@ 60 IN SOA ns host 1 2 3 4 60\n',
   '/db.bad': '@ 60 IN SOA ns host 1 2 3 4 60\na 60 A x\n\nb 60 MX y z\n',
@@ -21,15 +22,17 @@ const files: CorefileFiles = {
   list: () => [],
 };
 
+const SETTINGS: CorefileSettings = {
+  file: 'Corefile',
+  profile: '1.14',
+  defaultPort: 53,
+  environment: { ZONE: 'a.test' },
+  files,
+  interfaces: new Map([['eth0', ['10.0.0.1', 'fe80::1%eth0']]]),
+};
+
 function read(text: string, profile: OrderProfile = '1.14') {
-  return readCorefile(text, {
-    file: 'Corefile',
-    profile,
-    defaultPort: 53,
-    environment: {},
-    files,
-    interfaces: new Map([['eth0', ['10.0.0.1', 'fe80::1%eth0']]]),
-  });
+  return readCorefile(text, { ...SETTINGS, profile });
 }
 
 function readUses(text: string, profile: OrderProfile = '1.14'): readonly CorefileUse[] {
@@ -540,6 +543,29 @@ describe('readCorefile', () => {
         '. {\n    errors\n    reload 2s 1s\n    template IN TXT . {\n        answer "{{ .Name }} 60 IN TXT one"\n    }\n}\n',
       ),
     ).toMatch(/^2899c090a6dcb6cf/);
+  });
+
+  it.each([
+    ['plugins', '. {\nfile /db.b\nforward . 192.0.2.1\n}\n'],
+    ['nothing', '# nothing\n'],
+    ['an environment variable and an import', '{$ZONE} {\nimport /imported\n}\n'],
+    ['a directive that is not known', '. {\nnosuch\n}\n'],
+    ['options that are wrong', '. {\nfile /db.bad a.test\ncache 0\n}\n'],
+  ])('knows the digest without the plugins: %s', (_, text) => {
+    const extra = { file: 'extra', text: '. {\nerrors\n}\na.test {\nerrors\n}\n' };
+    for (const settings of [SETTINGS, { ...SETTINGS, extra }]) {
+      const { digest } = readCorefile(text, settings);
+      expect(digest).toMatch(/^[\da-f]{128}$/);
+      expect(readDigest(text, settings)).toBe(digest);
+    }
+  });
+
+  it.each([
+    ['an open brace', '. {\nwhoami\n'],
+    ['an import of nothing', '. {\nimport /none\n}\n'],
+  ])('has no digest of what does not parse: %s', (_, text) => {
+    expect(readDigest(text, SETTINGS)).toBeUndefined();
+    expect(read(text)).toMatchObject({ kind: 'bad', digest: undefined });
   });
 
   it('says what is wrong with the zone files, and where', () => {

@@ -75,16 +75,8 @@ export type CorefileReading =
 export function readCorefile(text: string, settings: CorefileSettings): CorefileReading {
   const findings = new CorefileFindings();
   const order = pluginOrder(settings.profile, settings.restored);
-  const parse = (source: string, file = settings.file): readonly BlockNode[] =>
-    parseBlocks(source, file, { ...settings, directives: order }, findings);
-  const written = parse(text);
-  const isEmpty = written.length === 0 && findings.problems.length === 0;
-  const own = isEmpty ? parse(`.:${settings.defaultPort} {\nwhoami\nlog\n}\n`) : written;
-  const { extra } = settings;
-  const nodes =
-    extra === undefined
-      ? own
-      : joinBlocks(own, parse(extra.text, extra.file), settings.defaultPort, findings);
+  const nodes = parseCorefile(text, settings, order, findings);
+  const digest = digestBlocks(nodes, settings, findings);
   const drafts = nodes.map((node) => ({
     node,
     keys: readServerKeys(node, settings.defaultPort, findings),
@@ -111,10 +103,47 @@ export function readCorefile(text: string, settings: CorefileSettings): Corefile
   }
   findTraps(blocks, settings.files, findings);
   const { problems, warnings } = findings;
-  const parses = !problems.some(({ phase }) => phase === 'tokens');
-  const digest = parses ? computeDigest(nodes, settings.file) : undefined;
   if (problems.length > 0 || digest === undefined) return { kind: 'bad', digest, problems, warnings };
   return { kind: 'good', blocks, digest, warnings };
+}
+
+/**
+ * The digest that `readCorefile` has of a Corefile, without the work of plugins, which read keys, zones and databases.
+ *
+ * @returns undefined if there is a problem in the phase `tokens`
+ */
+export function readDigest(text: string, settings: CorefileSettings): string | undefined {
+  const findings = new CorefileFindings();
+  const order = pluginOrder(settings.profile, settings.restored);
+  const nodes = parseCorefile(text, settings, order, findings);
+  return digestBlocks(nodes, settings, findings);
+}
+
+/** The blocks as they are written, with what is imported and what joins them. */
+function parseCorefile(
+  text: string,
+  settings: CorefileSettings,
+  directives: readonly string[],
+  findings: CorefileFindings,
+): readonly BlockNode[] {
+  const parse = (source: string, file = settings.file): readonly BlockNode[] =>
+    parseBlocks(source, file, { ...settings, directives }, findings);
+  const written = parse(text);
+  const isEmpty = written.length === 0 && findings.problems.length === 0;
+  const own = isEmpty ? parse(`.:${settings.defaultPort} {\nwhoami\nlog\n}\n`) : written;
+  const { extra } = settings;
+  return extra === undefined
+    ? own
+    : joinBlocks(own, parse(extra.text, extra.file), settings.defaultPort, findings);
+}
+
+/** @returns undefined if there is a problem in the phase `tokens` */
+function digestBlocks(
+  nodes: readonly BlockNode[],
+  { file }: CorefileSettings,
+  { problems }: CorefileFindings,
+): string | undefined {
+  return problems.some(({ phase }) => phase === 'tokens') ? undefined : computeDigest(nodes, file);
 }
 
 /** Refuses plugins that need another one in their block. CoreDNS finds this when it starts. */
