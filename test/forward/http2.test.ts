@@ -46,6 +46,7 @@ interface RunningServer {
 async function serve(
   react: (request: Request) => void = ({ answer }) => answer(),
   options: SecureServerOptions = {},
+  address = '127.0.0.1',
 ): Promise<RunningServer> {
   const server = createSecureServer({ ...readTlsFixture('server'), ...options });
   const sessions = new Map<Http2Session, number>();
@@ -71,7 +72,7 @@ async function serve(
     };
     react({ stream, session, number, ofConnection, answer });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
   onTestFinished(() => {
     for (const session of sessions.keys()) session.destroy();
     server.close();
@@ -215,4 +216,14 @@ it('closes a connection that is idle, and opens another one for the next query',
   });
   expect(await ask(transport)).toMatchObject({ header: { response: true } });
   expect(server.connections).toBe(2);
+});
+
+it('asks a server by an address with a zone', async () => {
+  const server = await serve(undefined, {}, '::1');
+  const peer = { address: '::1%lo', port: server.port };
+  const transport = connect(server.port, {
+    peer,
+    tls: { serverName: 'localhost', authorities: AUTHORITIES },
+  });
+  expect(await ask(transport)).toMatchObject({ header: { response: true } });
 });

@@ -26,17 +26,16 @@ const PATH = '/dns-query';
 export interface HttpRequest {
   readonly method: 'POST' | 'GET';
   readonly path: string;
-  /** The name or address of the server, without a port. */
+  /** The name or address of the server, without a port; an IPv6 address in brackets. */
   readonly host: string;
   /** Undefined: the query is in the path. */
   readonly body: Uint8Array | undefined;
 }
 
 export function makeRequest(method: 'POST' | 'GET', host: string, octets: Uint8Array): HttpRequest {
-  const shown = host.includes(':') ? `[${host}]` : host;
-  if (method === 'POST') return { method, path: PATH, host: shown, body: octets };
+  if (method === 'POST') return { method, path: PATH, host, body: octets };
   const path = `${PATH}?dns=${Buffer.from(octets).toString('base64url')}`;
-  return { method, path, host: shown, body: undefined };
+  return { method, path, host, body: undefined };
 }
 
 /** One of these is called once, unless the request is cancelled. */
@@ -185,10 +184,11 @@ export class Http2Connection {
   lastHeard: number;
 
   /** @param socket an open connection, with `h2` agreed on */
-  constructor(socket: TLSSocket, host: string, options: Http2ConnectionOptions) {
+  constructor(socket: TLSSocket, options: Http2ConnectionOptions) {
     this.#options = options;
     this.lastHeard = options.clock.monotonic();
-    this.#session = loadHttp2().connect(`https://${host}`, {
+    // Only requests name the server.
+    this.#session = loadHttp2().connect('https://server', {
       createConnection: () => socket,
       settings: { enablePush: false },
     });

@@ -49,6 +49,8 @@ export class HttpsTransport implements Transport {
   readonly isReliable = true;
   readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
   readonly #options: HttpsTransportOptions;
+  /** As requests name the server. */
+  readonly #host: string;
   readonly #sessions: TlsSessions = { last: undefined };
   /** Of a server without HTTP/2. */
   #http1: Http1Requests | undefined;
@@ -61,11 +63,12 @@ export class HttpsTransport implements Transport {
 
   constructor(options: HttpsTransportOptions) {
     this.#options = options;
+    this.#host = toRequestHost(options);
   }
 
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {
-    const { method, tls, peer, clock } = this.#options;
-    const request = makeRequest(method, tls.serverName ?? peer.address, query.octets);
+    const { method, clock } = this.#options;
+    const request = makeRequest(method, this.#host, query.octets);
     const exchange = new HttpsExchange(query, request, events, clock.monotonic());
     exchange.start((each) => this.#send(each));
     return {
@@ -146,10 +149,8 @@ export class HttpsTransport implements Transport {
   }
 
   #addConnection(socket: TLSSocket): void {
-    const { clock, peer } = this.#options;
-    const host = peer.address.includes(':') ? `[${peer.address}]` : peer.address;
-    const connection: Http2Connection = new Http2Connection(socket, host, {
-      clock,
+    const connection: Http2Connection = new Http2Connection(socket, {
+      clock: this.#options.clock,
       idle: IDLE_MILLISECONDS,
       onLeft: () => {
         this.#connections = this.#connections.filter((other) => other !== connection);
@@ -173,6 +174,12 @@ export class HttpsTransport implements Transport {
   #overdue({ askedAt, connection }: HttpsExchange): void {
     if (connection !== undefined && connection.lastHeard < askedAt) connection.leave();
   }
+}
+
+/** An interface of this machine means nothing to the server (RFC 6874 section 4). */
+function toRequestHost({ tls, peer }: Pick<HttpsTransportOptions, 'tls' | 'peer'>): string {
+  const host = tls.serverName ?? peer.address.replace(/%.*/, '');
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** The connection was open, and ended. */
