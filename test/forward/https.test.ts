@@ -5,11 +5,13 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, TYPE } from '@portolan/dns/types.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '@portolan/kernel/forward/forward-plan.ts';
 import { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
 import {
@@ -43,8 +45,9 @@ interface Heard {
 async function serve(
   status = 200,
   spoil: (number: number, response: ServerResponse) => boolean = () => false,
-): Promise<{ port: number; heard: Heard[]; connections: () => number }> {
+): Promise<{ server: Server; port: number; heard: Heard[]; sockets: Duplex[]; connections: () => number }> {
   const heard: Heard[] = [];
+  const sockets: Duplex[] = [];
   let connections = 0;
   const server: Server = createServer(readTlsFixture('server'), async (request, response) => {
     const query = decodeMessage(await readQueryOctets(request));
@@ -53,6 +56,7 @@ async function serve(
     response.writeHead(status, { 'content-type': 'application/dns-message' });
     response.end(encodeMessage({ ...query, header: { ...query.header, response: true } }));
   });
+  server.on('connection', (socket) => sockets.push(socket));
   server.on('secureConnection', () => {
     connections += 1;
   });
@@ -61,7 +65,13 @@ async function serve(
     () => server.closeAllConnections(),
     () => server.close(),
   );
-  return { port: (server.address() as AddressInfo).port, heard, connections: () => connections };
+  return {
+    server,
+    port: (server.address() as AddressInfo).port,
+    heard,
+    sockets,
+    connections: () => connections,
+  };
 }
 
 async function readQueryOctets(request: IncomingMessage): Promise<Uint8Array> {
@@ -131,6 +141,32 @@ it.each([
   const transport = connect(port);
   for (let turn = 0; turn < 2; turn += 1) expect(await ask(transport)).toMatchObject({ answers: [] });
   expect([heard.length, connections()]).toEqual([3, 2]);
+});
+
+it('keeps its other connections where one fails', async () => {
+  const { port, sockets } = await serve();
+  const transport = connect(port);
+  const askTwice = async () => await Promise.all([ask(transport), ask(transport)]);
+  for (const reply of await askTwice()) expect(reply).toMatchObject({ answers: [] });
+  const [first, second] = sockets;
+  second?.write('no record of TLS');
+  await waitUntil('the end of the second connection', () => second?.destroyed === true);
+  for (const reply of await askTwice()) expect(reply).toMatchObject({ answers: [] });
+  expect([first?.destroyed, sockets.length]).toEqual([false, 3]);
+});
+
+it('closes its connections where no other can be opened: the server may have HTTP/2 alone by now', async () => {
+  const held: ServerResponse[] = [];
+  const { server, port, sockets } = await serve(200, (_, response) => held.push(response) > 0);
+  server.keepAliveTimeout = 0;
+  const transport = connect(port);
+  const first = ask(transport);
+  await waitUntil('the first query', () => held.length === 1);
+  server.maxConnections = 1;
+  expect(await ask(transport)).toBe('ECONNRESET');
+  held[0]?.writeHead(503).end();
+  expect(await first).toBe('HTTP status 503');
+  await waitUntil('the end of the first connection', () => sockets[0]?.destroyed === true);
 });
 
 it('fails where the server closes each connection', async () => {

@@ -135,6 +135,13 @@ export class Http1Requests {
     };
   }
 
+  /** Takes no more requests, and closes each connection after the one in flight. */
+  leave(): void {
+    this.#agent.maxFreeSockets = 0;
+    for (const idle of Object.values(this.#agent.freeSockets))
+      for (const socket of idle ?? []) socket.destroy();
+  }
+
   /** Ends all connections, without events. */
   close(): void {
     this.#agent.destroy();

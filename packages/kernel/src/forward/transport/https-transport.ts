@@ -138,7 +138,10 @@ export class HttpsTransport implements Transport {
     if (this.#opening !== socket) return;
     this.#opening = undefined;
     if (socket.alpnProtocol === HTTP2) this.#addConnection(socket);
-    else this.#http1 = new Http1Requests(socket, () => this.#openForHttp1());
+    else {
+      const http1: Http1Requests = new Http1Requests(socket, () => this.#openForHttp1(http1));
+      this.#http1 = http1;
+    }
     for (const exchange of this.#takeWaiting()) this.#send(exchange);
   }
 
@@ -161,12 +164,15 @@ export class HttpsTransport implements Transport {
     this.#all.add(connection);
   }
 
-  #openForHttp1(): TLSSocket {
+  #openForHttp1(http1: Http1Requests): TLSSocket {
     const socket = openTls(toConnectOptions(this.#options), this.#options.tls, this.#sessions, [HTTP1]);
     // It may have become a server with HTTP/2 alone.
-    socket.once('error', () => {
-      this.#http1 = undefined;
-    });
+    const forget = (): void => {
+      http1.leave();
+      if (this.#http1 === http1) this.#http1 = undefined;
+    };
+    socket.once('error', forget);
+    socket.once('secureConnect', () => socket.off('error', forget));
     return socket;
   }
 
