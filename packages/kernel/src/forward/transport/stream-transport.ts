@@ -22,13 +22,14 @@ import {
 import { StreamTrial } from './stream-trial.ts';
 import { continueBy } from './taken-over-exchange.ts';
 import { openTls, type TlsPeer, type TlsSessions, toConnectOptions } from './tls-socket.ts';
-import type {
-  DirectServer,
-  DroppedPackets,
-  Exchange,
-  ExchangeEvents,
-  StreamTerms,
-  Transport,
+import {
+  type DirectServer,
+  type DroppedPackets,
+  type Exchange,
+  type ExchangeEvents,
+  findLeastLoaded,
+  type StreamTerms,
+  type Transport,
 } from './transport.ts';
 
 /** Defaults: idle for 10 s, 30 s with TLS, of any age, one connection at first, and 4 that are kept. */
@@ -188,9 +189,9 @@ export class StreamTransport implements Transport {
     const { minConnections = 1 } = this.#options;
     const room = mayOpen && usable.length < minConnections ? 1 : this.#roomFor(entry);
     // More than are kept get queries only while those are full, and so become idle.
-    const best = leastLoaded(suitable, 0, this.#maxKept);
+    const best = findLeastLoaded(suitable, 0, this.#maxKept);
     if (best === undefined || best.load < room) return best ?? this.#openNext();
-    const other = leastLoaded(suitable, this.#maxKept, suitable.length);
+    const other = findLeastLoaded(suitable, this.#maxKept);
     if (other !== undefined && other.load < room) return other;
     if (this.#depth.takeTrial(now)) this.#try(entry.query);
     return mayOpen ? this.#openNext() : undefined;
@@ -301,19 +302,4 @@ export class StreamTransport implements Transport {
 function toDirectDepth(depth: number): number {
   if (depth >= 64) return 64;
   return depth >= 8 ? 8 : 1;
-}
-
-/** Among those from one place to before another. */
-function leastLoaded(
-  connections: readonly SharedConnection[],
-  from: number,
-  to: number,
-): SharedConnection | undefined {
-  let best: SharedConnection | undefined;
-  for (let place = from; place < to && place < connections.length; place += 1) {
-    const connection = connections[place];
-    if (connection !== undefined && connection.load < (best?.load ?? Number.POSITIVE_INFINITY))
-      best = connection;
-  }
-  return best;
 }

@@ -87,3 +87,18 @@ export function toErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
 }
+
+/** The connection with the fewest queries in flight. @param from only those from this place @param to before that one */
+export function findLeastLoaded<Connection extends { readonly load: number }>(
+  connections: readonly Connection[],
+  from = 0,
+  to = connections.length,
+): Connection | undefined {
+  let best: Connection | undefined;
+  for (let place = from; place < to && place < connections.length; place += 1) {
+    const connection = connections[place];
+    if (connection !== undefined && connection.load < (best?.load ?? Number.POSITIVE_INFINITY))
+      best = connection;
+  }
+  return best;
+}
