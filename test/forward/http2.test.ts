@@ -41,16 +41,22 @@ interface RunningServer {
   readonly port: number;
   readonly methods: string[];
   connections: number;
+  /** Connections beyond `maxConnections`, which are closed at once. */
+  dropped: number;
 }
 
 async function serve(
   react: (request: Request) => void = ({ answer }) => answer(),
   options: SecureServerOptions = {},
-  address = '127.0.0.1',
+  { address = '127.0.0.1', maxConnections = 100 } = {},
 ): Promise<RunningServer> {
   const server = createSecureServer({ ...readTlsFixture('server'), ...options });
+  server.maxConnections = maxConnections;
   const sessions = new Map<Http2Session, number>();
-  const running: RunningServer = { port: 0, methods: [], connections: 0 };
+  const running: RunningServer = { port: 0, methods: [], connections: 0, dropped: 0 };
+  server.on('drop', () => {
+    running.dropped += 1;
+  });
   server.on('session', (session) => {
     running.connections += 1;
     sessions.set(session, 0);
@@ -180,6 +186,25 @@ describe('all questions are answered where a server', () => {
   });
 });
 
+it('waits for room on its connection where the server takes no other', async () => {
+  const held: (() => void)[] = [];
+  const hold = ({ answer, number }: Request) => {
+    if (number === 2 && server.dropped === 0) held.push(answer);
+    else answer();
+  };
+  const settings = { maxConcurrentStreams: 1 };
+  const server: RunningServer = await serve(hold, { settings }, { maxConnections: 1 });
+  const transport = connect(server.port);
+  // The server's settings come with the first reply.
+  await ask(transport);
+  const asked = askMany(transport, 1, 3);
+  await waitUntil('another connection', () => server.dropped > 0);
+  for (const answer of held) answer();
+  const { names, answered } = await asked;
+  expect(answered).toEqual(names);
+  expect(server.connections).toBe(1);
+});
+
 it('fails with another status than 200, another question, and a server that ends everything', async () => {
   const teapot = await serve(({ stream }) => {
     stream.respond({ ':status': 418 });
@@ -219,7 +244,7 @@ it('closes a connection that is idle, and opens another one for the next query',
 });
 
 it('asks a server by an address with a zone', async () => {
-  const server = await serve(undefined, {}, '::1');
+  const server = await serve(undefined, {}, { address: '::1' });
   const peer = { address: '::1%lo', port: server.port };
   const transport = connect(server.port, {
     peer,

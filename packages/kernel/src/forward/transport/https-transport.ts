@@ -23,6 +23,7 @@ import {
   type DroppedPackets,
   type Exchange,
   type ExchangeEvents,
+  findLeastLoaded,
   type Transport,
   toErrorCode,
 } from './transport.ts';
@@ -99,11 +100,15 @@ export class HttpsTransport implements Transport {
 
   /** @returns whether it was sent; if not, another connection is to be opened */
   #sendByHttp2(exchange: HttpsExchange): boolean {
-    const usable = this.#connections.filter(({ isOpen }) => isOpen);
-    const [best] = usable.toSorted((one, other) => one.load - other.load);
+    const usable = this.#usable;
+    const best = findLeastLoaded(usable);
     if (best === undefined || (!best.hasRoom && usable.length < MAX_CONNECTIONS)) return false;
     exchange.sendBy(best);
     return true;
+  }
+
+  get #usable(): readonly Http2Connection[] {
+    return this.#connections.filter(({ isOpen }) => isOpen);
   }
 
   #open(): void {
@@ -118,9 +123,7 @@ export class HttpsTransport implements Transport {
       if (this.#opening !== socket) return;
       this.#opening = undefined;
       this.#sessions.last = undefined;
-      for (const exchange of this.#takeWaiting())
-        if (LOSSES.has(code)) exchange.lost(code, false);
-        else exchange.failed(code);
+      for (const exchange of this.#takeWaiting()) this.#unopened(exchange, code);
     };
     socket.once('error', (error) => fail(toErrorCode(error)));
     socket.once('close', () => fail('ECONNRESET'));
@@ -143,6 +146,14 @@ export class HttpsTransport implements Transport {
       this.#http1 = http1;
     }
     for (const exchange of this.#takeWaiting()) this.#send(exchange);
+  }
+
+  /** The connection that it waited for could not be opened: another one takes it, once that has room. */
+  #unopened(exchange: HttpsExchange, code: string): void {
+    const other = findLeastLoaded(this.#usable);
+    if (other !== undefined) exchange.sendBy(other);
+    else if (LOSSES.has(code)) exchange.lost(code, false);
+    else exchange.failed(code);
   }
 
   #takeWaiting(): readonly HttpsExchange[] {
