@@ -10,7 +10,6 @@ import type { Log } from '../base/log.ts';
 import type { Client, HandleQuery } from '../chain/query.ts';
 import {
   decodeSocketAddress,
-  encodeSocketAddress,
   formatSocketAddress,
   type SocketAddress,
   toAddressFamily,
@@ -124,7 +123,7 @@ export class TcpListener {
   /** Undefined: DNS with lengths before its messages. */
   readonly #http: HttpService | undefined;
   readonly #options: Pick<TcpOptions, 'proxies'>;
-  #policies: { readonly plan: ProxyProtocolPlan; readonly find: ProxyPolicies } | undefined;
+  #policies: { readonly plan: ProxyProtocolPlan; readonly policies: ProxyPolicies } | undefined;
   #tls: TlsServer | undefined;
   readonly #ended = new Map<EndReason, number>(END_REASONS.map((reason) => [reason, 0]));
   #sweep: Timer | undefined;
@@ -264,10 +263,8 @@ export class TcpListener {
   #findPolicy(sender: Client): ProxyPolicy {
     const { proxies } = this.#options;
     if (proxies !== this.#policies?.plan)
-      this.#policies = proxies && { plan: proxies, find: new ProxyPolicies(proxies) };
-    if (this.#policies === undefined) return 'skip';
-    const [address = ''] = sender.address.split('%');
-    return this.#policies.find.find(encodeSocketAddress({ address, port: sender.port }), 0);
+      this.#policies = proxies && { plan: proxies, policies: new ProxyPolicies(proxies) };
+    return this.#policies?.policies.findFor(sender) ?? 'skip';
   }
 
   /** @param holder whose place the connection takes: that of the client, once it is known */

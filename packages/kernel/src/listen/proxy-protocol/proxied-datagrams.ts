@@ -3,12 +3,7 @@
  * datagram of a sender has a header and perhaps nothing else, and those that follow have none.
  */
 import type { Clock } from '../../base/clock.ts';
-import {
-  decodeSocketAddress,
-  encodeSocketAddress,
-  formatSocketAddress,
-  type SocketAddress,
-} from '../../socket/addresses.ts';
+import { decodeSocketAddress, formatSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
 import { isHeaderOfDatagram } from './proxied-packets.ts';
 import { NO_HEADER, ProxyHeaderReader } from './proxy-header.ts';
 import { ProxyPolicies, type ProxyProtocolPlan, type ProxySessionsPlan } from './proxy-policy.ts';
@@ -31,7 +26,7 @@ export class ProxiedDatagrams {
 
   /** @param message changed by nobody */
   take(message: Uint8Array, sender: SocketAddress): ProxiedDatagram {
-    const policy = this.#policies.find(encodeSocketAddress(sender), 0);
+    const policy = this.#policies.findFor(sender);
     if (policy === 'skip') return { kind: 'query', query: message, client: sender };
     const header = this.#header;
     const length = header.read(message, 0, message.length);

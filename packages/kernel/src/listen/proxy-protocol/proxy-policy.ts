@@ -2,6 +2,7 @@
  * Who may tell a client's address by the PROXY protocol.
  */
 import type { AddressRange } from '@portolan/dns/address-range.ts';
+import { encodeSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
 import { ClientPrefixes } from '../../socket/client-prefixes.ts';
 
 /**
@@ -39,6 +40,12 @@ export class ProxyPolicies {
       new Map(trusted.map((range) => [range, use])),
       PROXY_POLICIES.indexOf(others),
     );
+  }
+
+  /** @param sender may have a zone, which no range has */
+  findFor({ address, port }: SocketAddress): ProxyPolicy {
+    const [plain = ''] = address.split('%', 1);
+    return this.find(encodeSocketAddress({ address: plain, port }), 0);
   }
 
   /** @param at where the sender's socket address begins in `octets` */
