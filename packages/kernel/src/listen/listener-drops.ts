@@ -19,7 +19,6 @@ export class ListenerDrops {
     this.#counts = new BigUint64Array(memory);
   }
 
-  /** Call it once for a batch: each number that is not 0 takes memory. */
   add(what: Dropped, times: number): void {
     if (times > 0) Atomics.add(this.#counts, what, BigInt(times));
   }
@@ -27,4 +26,11 @@ export class ListenerDrops {
   read(what: Dropped): number {
     return Number(Atomics.load(this.#counts, what));
   }
+}
+
+/** @param memories one per socket; undefined: what is dropped there is not counted */
+export function openDrops(
+  memories: readonly (SharedArrayBuffer | undefined)[],
+): readonly (ListenerDrops | undefined)[] {
+  return memories.map((memory) => memory && new ListenerDrops(memory));
 }

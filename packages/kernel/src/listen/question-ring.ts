@@ -68,12 +68,13 @@ export class QuestionProducer {
   readonly #octets: Uint8Array;
   readonly #capacity: number;
   readonly #seed: number;
+  readonly #onDropped: (socket: number) => void;
   /** Octets that were free when a record was reserved last. */
   #free = 0;
-  /** Records dropped by this producer. */
-  dropped = 0;
 
-  constructor(memory: SharedArrayBuffer) {
+  /** @param onDropped called with the socket of a question that does not fit */
+  constructor(memory: SharedArrayBuffer, onDropped: (socket: number) => void = () => {}) {
+    this.#onDropped = onDropped;
     this.#atoms = new Int32Array(memory, 0, CONTROL_WORDS);
     this.#words = new Uint32Array(memory, CONTROL_OCTETS);
     this.#times = new Float64Array(memory, CONTROL_OCTETS);
@@ -102,7 +103,7 @@ export class QuestionProducer {
   ): boolean {
     const size = (QUERY + length + 7) & ~7;
     const at = this.#reserve(size);
-    if (at < 0) return this.#drop();
+    if (at < 0) return this.#drop(socket);
     batch.writeEnvelope(index, this.#octets, at + RECORD_HEADER);
     const group = hashClient(this.#octets, at + RECORD_HEADER, this.#seed) & (CLIENT_GROUPS - 1);
     return this.#write(at, size, group, socket, packets, start, length, arrived, about);
@@ -135,7 +136,7 @@ export class QuestionProducer {
   ): boolean {
     const size = (QUERY + length + 7) & ~7;
     const at = this.#reserve(size);
-    if (at < 0) return this.#drop();
+    if (at < 0) return this.#drop(kind);
     const about = { ticket, server: errno, elapsed: 0 };
     return this.#write(at, size, ticket & (CLIENT_GROUPS - 1), kind, packets, start, length, 0, about);
   }
@@ -151,7 +152,7 @@ export class QuestionProducer {
     arrived: number,
     about: Readonly<TakenOver>,
   ): boolean {
-    if (Atomics.load(this.#atoms, CLIENTS + group) + size > this.#free) return this.#drop();
+    if (Atomics.load(this.#atoms, CLIENTS + group) + size > this.#free) return this.#drop(socket);
     this.#words[at >> 2] = size;
     this.#words[(at >> 2) + 1] = socket | (length << 16);
     this.#words[(at >> 2) + 2] = group;
@@ -167,9 +168,10 @@ export class QuestionProducer {
     return this.wake();
   }
 
-  #drop(): false {
-    this.dropped++;
+  /** @param socket or the kind of a record about a question, which the main thread has got */
+  #drop(socket: number): false {
     Atomics.add(this.#atoms, DROPPED, 1);
+    if (socket < RECORD.FAILURE) this.#onDropped(socket);
     return false;
   }
 

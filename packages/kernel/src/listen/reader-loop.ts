@@ -26,7 +26,7 @@ import {
 } from './client-rules.ts';
 import { failQuery } from './faults.ts';
 import { type ForwardableAnswers, ForwardingReader } from './forwarding-reader.ts';
-import { DROPPED, ListenerDrops } from './listener-drops.ts';
+import { DROPPED, type ListenerDrops, openDrops } from './listener-drops.ts';
 import { OverloadGuard } from './overload-guard.ts';
 import { ProxiedPackets } from './proxy-protocol/proxied-packets.ts';
 import type { ProxyProtocolPlan } from './proxy-protocol/proxy-policy.ts';
@@ -148,9 +148,9 @@ export class ReaderLoop {
     this.#sockets = data.sockets;
     this.#groups = data.groups;
     this.#proxies = data.proxies.map((plan) => plan && new ProxiedPackets(plan));
-    this.#drops = data.drops.map((memory) => memory && new ListenerDrops(memory));
+    this.#drops = openDrops(data.drops);
     this.#guards = data.sockets.map((fd, socket) => this.#makeGuard(fd, this.#proxies[socket] !== undefined));
-    this.#questions = new QuestionProducer(data.ring);
+    this.#questions = new QuestionProducer(data.ring, (socket) => this.#noteDropped(socket));
     this.#events = makeEventWriters(data.events);
     const { buffer, byteOffset, byteLength } = this.#batch.octets;
     this.#view = new DataView(buffer, byteOffset, byteLength);
@@ -299,13 +299,11 @@ export class ReaderLoop {
     this.#forwarding?.begin(came);
     this.#guards[socket]?.beginBatch(received, came);
     const proxies = this.#proxies[socket];
-    const dropped = this.#countDropped();
     for (let index = 0; index < received; index++)
       if (proxies === undefined || this.#takeHeader(proxies, index))
         this.#answerPacket(socket, index, events);
     this.#batch.send(fd);
-    const drops = this.#drops[socket];
-    if (drops !== undefined) this.#noteDrops(drops, dropped);
+    this.#drops[socket]?.add(DROPPED.RESPONSES, this.#batch.refused + this.#batch.blocked);
     this.#forwarding?.end();
     events?.publish();
     const now = this.#clock.monotonic();
@@ -320,15 +318,8 @@ export class ReaderLoop {
     return true;
   }
 
-  /** Queries dropped so far. */
-  #countDropped(): number {
-    return (this.#counts[COUNTER.shed] ?? 0) + this.#questions.dropped;
-  }
-
-  /** Counts what the batch has dropped. @param before queries dropped until it came */
-  #noteDrops(drops: ListenerDrops, before: number): void {
-    drops.add(DROPPED.QUERIES, this.#countDropped() - before);
-    drops.add(DROPPED.RESPONSES, this.#batch.refused + this.#batch.blocked);
+  #noteDropped(socket: number): void {
+    this.#drops[socket]?.add(DROPPED.QUERIES, 1);
   }
 
   #noteReceiveError(errno: number): true {
@@ -363,6 +354,7 @@ export class ReaderLoop {
     const length = batch.lengthAt(index);
     if (this.#guards[socket]?.admits(batch.octets, batch.locateClient(index)) === false) {
       this.#count(COUNTER.shed, 1);
+      this.#noteDropped(socket);
       return;
     }
     events?.noteQuery(this.#view, start, Math.min(length, batch.packetSize), 0);

@@ -27,7 +27,7 @@ import { type FairScheduler, fairScheduler, type WorkSource } from './fair-sched
 import { Faults, failQuery } from './faults.ts';
 import { FillPoll } from './fill-poll.ts';
 import type { AnswerLarge } from './large-answers.ts';
-import { DROPPED, ListenerDrops } from './listener-drops.ts';
+import { DROPPED, type ListenerDrops, openDrops } from './listener-drops.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
 import type { QueryTimeouts } from './query-timeouts.ts';
 import { QuestionConsumer, RECORD } from './question-ring.ts';
@@ -400,7 +400,7 @@ function makeSource(source: QuestionSource): Source {
       localPort: port,
     })),
     rules: makeCheckers(clientRules),
-    drops: drops.map((memory) => memory && new ListenerDrops(memory)),
+    drops: openDrops(drops),
     isWatched: false,
   };
 }

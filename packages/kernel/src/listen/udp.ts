@@ -19,6 +19,7 @@ import {
   rejoinPortGroup,
 } from '../socket/udp-socket.ts';
 import type { AnswerLarge } from './large-answers.ts';
+import { DROPPED, openDrops } from './listener-drops.ts';
 import { PacketSteering } from './packet-steering.ts';
 import { ProxiedPackets } from './proxy-protocol/proxied-packets.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from './query-timeouts.ts';
@@ -342,7 +343,8 @@ function handOverQueries(
   kept: ReadonlySet<BoundSocket> = new Set(),
 ): void {
   const batch = new PacketBatch(data.packetSize);
-  const questions = new QuestionProducer(data.ring);
+  const drops = openDrops(data.drops);
+  const questions = new QuestionProducer(data.ring, (socket) => drops[socket]?.add(DROPPED.QUERIES, 1));
   for (const [socket, bound] of sockets.entries()) {
     if (kept.has(bound)) continue;
     const { fd } = bound;
