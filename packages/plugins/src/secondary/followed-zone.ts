@@ -38,7 +38,6 @@ export interface FollowedZoneDependencies {
 
 /** What a zone of the next plan takes over. */
 export interface FetchedZone {
-  readonly names: ZoneNames;
   readonly versions: RefCounted<ZoneVersions>;
   /** When a primary server last said that this is its version, by the monotonic clock. */
   readonly checked: number;
@@ -57,7 +56,8 @@ export class FollowedZone {
   readonly plan: SecondaryZone;
   readonly #dependencies: FollowedZoneDependencies;
   readonly #versions: RefCounted<ZoneVersions>;
-  #fetched: FetchedZone | undefined;
+  /** When a primary server last said that the current version is its own, by the monotonic clock; undefined: not fetched yet. */
+  #checked: number | undefined;
   #timer: Timer | undefined;
   #pause = FIRST_PAUSE;
   /** When the primary servers were asked last, by the monotonic clock. */
@@ -68,19 +68,19 @@ export class FollowedZone {
 
   constructor(plan: SecondaryZone, former: FetchedZone | undefined, dependencies: FollowedZoneDependencies) {
     this.plan = plan;
-    this.#fetched = former;
+    this.#checked = former?.checked;
     this.#dependencies = dependencies;
     this.#versions = (former?.versions ?? this.#makeVersions()).retain();
   }
 
   /** For the plan that replaces this one; undefined: not fetched yet. */
   get fetched(): FetchedZone | undefined {
-    return this.#fetched;
+    return this.#checked === undefined ? undefined : { versions: this.#versions, checked: this.#checked };
   }
 
   /** As the primary servers have it. Undefined: not fetched yet, or expired. */
   get names(): ZoneNames | undefined {
-    return this.#isFresh() ? this.#fetched?.names : undefined;
+    return this.#isFresh() ? this.#versions.value.current : undefined;
   }
 
   /** With names that it has lost at once. Undefined: as above. */
@@ -94,10 +94,10 @@ export class FollowedZone {
   }
 
   #isFresh(): boolean {
-    const fetched = this.#fetched;
-    if (fetched === undefined) return false;
-    const age = this.#dependencies.clock.monotonic() - fetched.checked;
-    return age < readSoaTimers(fetched.names).expire;
+    const { current } = this.#versions.value;
+    if (current === undefined || this.#checked === undefined) return false;
+    const age = this.#dependencies.clock.monotonic() - this.#checked;
+    return age < readSoaTimers(current).expire;
   }
 
   #makeVersions(): RefCounted<ZoneVersions> {
@@ -166,37 +166,35 @@ export class FollowedZone {
   }
 
   async #fetchFrom(options: FetchOptions): Promise<void> {
-    const before = this.#fetched?.names;
+    const before = this.#versions.value.current;
     const serial = before?.serial;
     if (serial !== undefined && !isNewer(await fetchSerial(options), serial)) {
-      this.#note(before);
+      this.#noteCheck();
       return;
     }
     const result = await fetchNewest(options, before);
     if (this.#isStopped) return;
     if (result.kind === 'current') {
-      this.#note(before);
+      this.#noteCheck();
       return;
     }
     const { log, onChange, judge } = this.#dependencies;
     const names = new ZoneNames(options.origin, result.records);
     judge?.(names);
     this.#versions.value.replace(names);
-    this.#note(names);
+    this.#noteCheck();
     log.info(`plugin/file: Transferred: ${options.origin} from ${formatSocketAddress(options.primary)}`);
     onChange();
   }
 
-  #note(names: ZoneNames | undefined): void {
-    if (names === undefined) return;
-    const { clock } = this.#dependencies;
-    this.#fetched = { names, versions: this.#versions, checked: clock.monotonic() };
+  #noteCheck(): void {
+    this.#checked = this.#dependencies.clock.monotonic();
   }
 
   #warn(reason: string): void {
     if (this.#isStopped) return;
     const { log } = this.#dependencies;
-    if (this.#fetched === undefined)
+    if (this.#checked === undefined)
       log.warn(
         `plugin/secondary: All '${this.plan.origin}' masters failed to transfer, retrying in ${formatGoDuration(this.#pause)}: ${reason}`,
       );
@@ -210,12 +208,13 @@ export class FollowedZone {
 
   /** Milliseconds until the next check. */
   #waitTime(isGood: boolean): number {
-    if (this.#fetched === undefined) {
+    const { current } = this.#versions.value;
+    if (current === undefined) {
       const pause = this.#pause;
       this.#pause = Math.min(MAX_PAUSE, pause * 2);
       return pause;
     }
-    const { refresh, retry } = readSoaTimers(this.#fetched.names);
+    const { refresh, retry } = readSoaTimers(current);
     return (isGood ? refresh : retry) * (1 - SPREAD * this.#dependencies.random());
   }
 }
