@@ -34,9 +34,17 @@ export function countSignedLabels(owner: AbsoluteName): number {
   return countLabels(owner) - (splitLabels(owner)[0] === '*' ? 1 : 0);
 }
 
-/** One writer for all: the octets are copied out of it. */
-const writer = new OctetWriter();
-writer.compresses = false;
+/** One writer for all, made for the first record: the octets are copied out of it. */
+let writer: OctetWriter | undefined;
+
+function takeWriter(): OctetWriter {
+  if (writer === undefined) {
+    writer = new OctetWriter();
+    writer.compresses = false;
+  }
+  writer.position = 0;
+  return writer;
+}
 
 /**
  * The data with its names uncompressed, and in lower case where the type is in the list of RFC 4034 section 6.2.
@@ -44,9 +52,9 @@ writer.compresses = false;
  * @throws RecordDataError if it has no wire form
  */
 export function encodeCanonicalData(data: RecordData): Uint8Array {
-  writer.position = 0;
-  writeData(lowerNames(data), writer);
-  const octets = writer.octets.slice(0, writer.position);
+  const to = takeWriter();
+  writeData(lowerNames(data), to);
+  const octets = to.octets.slice(0, to.position);
   return data.kind === 'unknown' ? lowerNamesInside(data.type, octets) : octets;
 }
 

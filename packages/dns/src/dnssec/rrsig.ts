@@ -8,38 +8,57 @@ import { type NameKey, type ResourceRecord, TYPE } from '../types.ts';
 import { countSignedLabels, encodeCanonicalSet } from './canonical-form.ts';
 import type { SigningKey } from './signing-key.ts';
 
+/** One set, encoded once for all keys that sign it. */
+export interface EncodedSet {
+  readonly type: number;
+  /** As an RRSIG record counts them. */
+  readonly labels: number;
+  /** Seconds. */
+  readonly originalTtl: number;
+  /** The records in canonical form and order. */
+  readonly octets: Uint8Array;
+}
+
 export interface SigningTerms extends Validity {
   readonly key: SigningKey;
   /** The zone. */
   readonly signer: NameKey;
-  /** Seconds. */
-  readonly originalTtl: number;
+}
+
+/**
+ * @param records with one owner, class and type; at least one
+ * @param originalTtl seconds
+ * @throws RecordDataError
+ */
+export function encodeSet(records: readonly ResourceRecord[], originalTtl: number): EncodedSet {
+  const [first] = records;
+  return {
+    type: first === undefined ? 0 : typeOfData(first.data),
+    labels: first === undefined ? 0 : countSignedLabels(first.name),
+    originalTtl,
+    octets: encodeCanonicalSet(records, originalTtl),
+  };
 }
 
 /**
  * Signs one set.
  *
- * @param records with one owner, class and type; at least one
  * @returns the data of the RRSIG record
- * @throws RecordDataError
  */
-export function signSet(records: readonly ResourceRecord[], terms: SigningTerms): Uint8Array {
-  const { key, signer, originalTtl } = terms;
+export function signSet(set: EncodedSet, terms: SigningTerms): Uint8Array {
+  const { key, signer } = terms;
   const name = encodeName(signer);
   const head = Buffer.alloc(FIXED_OCTETS + name.length);
-  const [first] = records;
-  if (first !== undefined) {
-    head.writeUInt16BE(typeOfData(first.data), 0);
-    head.writeUInt8(countSignedLabels(first.name), 3);
-  }
+  head.writeUInt16BE(set.type, 0);
   head.writeUInt8(key.algorithm, 2);
-  head.writeUInt32BE(originalTtl, 4);
+  head.writeUInt8(set.labels, 3);
+  head.writeUInt32BE(set.originalTtl, 4);
   // Serial number arithmetic: times after 2106 wrap around to 0 (RFC 4034 section 3.1.5).
   head.writeUInt32BE(terms.expiration >>> 0, 8);
   head.writeUInt32BE(terms.inception >>> 0, 12);
   head.writeUInt16BE(key.tag, 16);
   head.set(name, FIXED_OCTETS);
-  const signature = key.sign(Buffer.concat([head, encodeCanonicalSet(records, originalTtl)]));
+  const signature = key.sign(Buffer.concat([head, set.octets]));
   return Uint8Array.from(Buffer.concat([head, signature]));
 }
 

@@ -14,7 +14,7 @@ import {
   encodeCanonicalSet,
 } from './canonical-form.ts';
 import { computeKeyTag, DIGEST, encodeDelegationSigner } from './dnskey.ts';
-import { groupSets, signSet } from './rrsig.ts';
+import { encodeSet, groupSets, signSet } from './rrsig.ts';
 import { createSigningKey, KeyError, type KeyPair } from './signing-key.ts';
 
 const octets = (base64: string): Uint8Array => Uint8Array.from(Buffer.from(base64, 'base64'));
@@ -91,10 +91,9 @@ describe('RFC 8080 section 6.1', () => {
       preference: 10,
       exchange: parseName('mail.example.com.'),
     });
-    const bytes = signSet([mail], {
+    const bytes = signSet(encodeSet([mail], 3600), {
       key: signing,
       signer: key('example.com.'),
-      originalTtl: 3600,
       inception: 1438207200,
       expiration: 1440021600,
     });
@@ -131,10 +130,10 @@ describe('RFC 5702 section 6.1', () => {
   it('signs with RSA and SHA-256', () => {
     const signing = createSigningKey(makeRsaPair(8));
     expect(signing.tag).toBe(9033);
-    const bytes = signSet([record('www.example.net.', { kind: 'A', address: '192.0.2.91' })], {
+    const address = record('www.example.net.', { kind: 'A', address: '192.0.2.91' });
+    const bytes = signSet(encodeSet([address], 3600), {
       key: signing,
       signer: key('example.net.'),
-      originalTtl: 3600,
       inception: seconds('20000101000000'),
       expiration: seconds('20300101000000'),
     });
@@ -182,10 +181,9 @@ describe('RFC 6605 section 6', () => {
       const signing = createSigningKey(makePair(dnskey, { PrivateKey: privateKey }));
       expect(signing.tag).toBe(tag);
       const address = record('www.example.net.', { kind: 'A', address: '192.0.2.1' });
-      const ours = signSet([address], {
+      const ours = signSet(encodeSet([address], 3600), {
         key: signing,
         signer: key('example.net.'),
-        originalTtl: 3600,
         inception: seconds(inception),
         expiration: seconds(expiration),
       });

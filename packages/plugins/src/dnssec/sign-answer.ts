@@ -126,6 +126,7 @@ class AnswerSigner {
   #withSignatures(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
     const signatures = groupSets(records).flatMap((set) => this.#signSet(set));
     const known = new Set(records.flatMap(readSignature));
+    if (known.size === 0) return [...records, ...signatures];
     const added = signatures.filter((each) => !readSignature(each).some((text) => known.has(text)));
     return [...records, ...added];
   }

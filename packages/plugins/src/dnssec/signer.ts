@@ -1,11 +1,9 @@
 /**
  * The keys of a block, and the signatures that they have made.
  */
-import { encodeCanonicalSet } from '@portolan/dns/dnssec/canonical-form.ts';
 import { isKeySigningKey, isZoneSigningKey, readDnskey } from '@portolan/dns/dnssec/dnskey.ts';
-import { signSet, toRrsig } from '@portolan/dns/dnssec/rrsig.ts';
+import { type EncodedSet, encodeSet, signSet, toRrsig } from '@portolan/dns/dnssec/rrsig.ts';
 import { createSigningKey, type SigningKey } from '@portolan/dns/dnssec/signing-key.ts';
-import { typeOfData } from '@portolan/dns/record-data.ts';
 import { CLASS, type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { DnssecOptions, NamedKeyPair } from './options.ts';
 import { SignatureCache } from './signature-cache.ts';
@@ -68,26 +66,19 @@ export class Signer {
   ): readonly ResourceRecord[] {
     const [first] = set;
     if (first === undefined) return [];
-    const octets = encodeCanonicalSet(set, ORIGINAL_TTL);
+    const encoded = encodeSet(set, ORIGINAL_TTL);
+    const { octets } = encoded;
     const key = `${Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString('latin1')}${zone}`;
     let signatures = this.#cache.get(key, now);
     tally[signatures === undefined ? 'misses' : 'hits'] += 1;
-    signatures ??= this.#make(set, zone, now, key);
+    signatures ??= this.#make(encoded, zone, now, key);
     return signatures.map((bytes) => toRrsig(first, bytes));
   }
 
-  #make(
-    set: readonly ResourceRecord[],
-    signer: NameKey,
-    now: number,
-    cacheKey: string,
-  ): readonly Uint8Array[] {
-    const [first] = set;
-    const isOfKeys = first !== undefined && typeOfData(first.data) === TYPE.DNSKEY;
+  #make(set: EncodedSet, signer: NameKey, now: number, cacheKey: string): readonly Uint8Array[] {
     const validity = { inception: now - SINCE, expiration: now + UNTIL };
-    const signatures = (isOfKeys ? this.#keysOfKeys : this.#keysOfOthers).map((key) =>
-      signSet(set, { ...validity, key, signer, originalTtl: ORIGINAL_TTL }),
-    );
+    const keys = set.type === TYPE.DNSKEY ? this.#keysOfKeys : this.#keysOfOthers;
+    const signatures = keys.map((key) => signSet(set, { ...validity, key, signer }));
     if (signatures.length > 0) this.#cache.add(cacheKey, signatures, validity);
     return signatures;
   }

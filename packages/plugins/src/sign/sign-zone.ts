@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { canonicalText, compareText } from '@portolan/dns/dnssec/canonical-form.ts';
 import { DIGEST, encodeDelegationSigner } from '@portolan/dns/dnssec/dnskey.ts';
-import { groupSets, signSet, toRrsig } from '@portolan/dns/dnssec/rrsig.ts';
+import { encodeSet, groupSets, signSet, toRrsig } from '@portolan/dns/dnssec/rrsig.ts';
 import { createSigningKey, type KeyPair } from '@portolan/dns/dnssec/signing-key.ts';
 import { encodeName, isWithin, toKey, toParent } from '@portolan/dns/name.ts';
 import { typeOfData } from '@portolan/dns/record-data.ts';
@@ -72,9 +72,9 @@ export async function signZone(
     if (!set.isSigned) continue;
     const [first] = set.records;
     if (first === undefined) continue;
+    const encoded = encodeSet(set.records, first.ttl);
     for (const key of keys) {
-      const terms = { ...validity, key, signer: origin, originalTtl: first.ttl };
-      signed.push(toRrsig(first, signSet(set.records, terms)));
+      signed.push(toRrsig(first, signSet(encoded, { ...validity, key, signer: origin })));
       turn += 1;
       if (turn % SETS_IN_A_TURN === 0) await nextTurn();
     }
