@@ -1,6 +1,7 @@
 /**
  * The records of DNSSEC: fields of signatures, bitmaps of types, and the text of all of them (RFC 4034 sections 2.2, 3, 4.2 and 5.3).
  */
+import { uint16At } from './header.ts';
 import { typeName } from './mnemonics.ts';
 import { OctetReader } from './octet-reader.ts';
 import { TYPE } from './types.ts';
@@ -24,7 +25,7 @@ export function readValidity(bytes: Uint8Array): Validity | undefined {
 
 /** The type that a signature covers. @param bytes of an RRSIG record */
 export function readCoveredType(bytes: Uint8Array): number {
-  return ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0);
+  return uint16At(bytes, 0);
 }
 
 /** Seconds from one time to another, both in serial number arithmetic (RFC 4034 section 3.1.5). */

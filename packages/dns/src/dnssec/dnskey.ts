@@ -2,8 +2,9 @@
  * DNSKEY records, and what is computed from them: key tags and digests (RFC 4034 section 2 and appendix B, RFC 4509).
  */
 import { createHash } from 'node:crypto';
+import { uint16At } from '../header.ts';
 import { encodeName } from '../name.ts';
-import { type NameKey, type RecordData, TYPE } from '../types.ts';
+import type { NameKey } from '../types.ts';
 
 /** RFC 4034 section 2.1.1. */
 const ZONE_KEY = 0x0100;
@@ -26,15 +27,13 @@ export const DIGEST = { SHA1: 1, SHA256: 2 } as const;
 export interface DnskeyFields {
   readonly flags: number;
   readonly algorithm: number;
-  readonly publicKey: Uint8Array;
 }
 
-/** @returns undefined if it is no key of DNSSEC (RFC 4034 section 2.1.2) */
-export function readDnskey(data: RecordData): DnskeyFields | undefined {
-  if (data.kind !== 'unknown' || data.type !== TYPE.DNSKEY || data.bytes.length < 5) return undefined;
-  const [high = 0, low = 0, protocol, algorithm = 0] = data.bytes;
-  if (protocol !== 3) return undefined;
-  return { flags: (high << 8) | low, algorithm, publicKey: data.bytes.subarray(4) };
+/** @param data of the DNSKEY record @returns undefined if it is no key of DNSSEC (RFC 4034 section 2.1.2) */
+export function readDnskeyFields(data: Uint8Array): DnskeyFields | undefined {
+  const [, , protocol, algorithm = 0] = data;
+  if (data.length < 5 || protocol !== 3) return undefined;
+  return { flags: uint16At(data, 0), algorithm };
 }
 
 /** Whether it signs keys only, where a zone has both kinds. */

@@ -9,6 +9,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
+import { uint16At } from '../header.ts';
 import { ALGORITHM, computeKeyTag } from './dnskey.ts';
 
 /** How one algorithm signs. */
@@ -113,8 +114,8 @@ function readPoint(
 
 /** RFC 3110 section 2: the length of the exponent, the exponent, the modulus. */
 function readRsa(octets: Uint8Array): JsonWebKey {
-  const [first = 0, high = 0, low = 0] = octets;
-  const [start, length] = first === 0 ? [3, (high << 8) | low] : [1, first];
+  const [first = 0] = octets;
+  const [start, length] = first === 0 ? [3, uint16At(octets, 1)] : [1, first];
   const modulus = octets.subarray(start + length);
   if (length === 0 || modulus.length === 0) throw new KeyError('the public key is no RSA key');
   return { kty: 'RSA', e: toWord(octets.subarray(start, start + length)), n: toWord(modulus) };

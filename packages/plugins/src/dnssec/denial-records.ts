@@ -2,11 +2,10 @@
  * Denials by NSEC records that cover one name each: black lies. A name that does not exist then has no records of the type, so that the
  * response is NOERROR. Sources: plugin/dnssec of CoreDNS 1.14.7; RFC 4470, and for names without records RFC 9824.
  */
-
+import { makeNsec } from '@portolan/dns/dnssec/nsec.ts';
 import { parseType } from '@portolan/dns/mnemonics.ts';
-import { encodeName, ROOT, splitLabels, toKey, tryParseName } from '@portolan/dns/name.ts';
-import { encodeTypeBitmap } from '@portolan/dns/signed-records.ts';
-import { type AbsoluteName, CLASS, type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
+import { ROOT, splitLabels, toKey, tryParseKey } from '@portolan/dns/name.ts';
+import { type AbsoluteName, type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 
 const listTypes = (names: string): readonly number[] => names.split(' ').map((name) => parseType(name) ?? 0);
 
@@ -29,27 +28,17 @@ export interface DeniedName {
 export function makeDenialRecord(denied: DeniedName): ResourceRecord | undefined {
   const next = findNextName(denied);
   if (next === undefined) return undefined;
-  const bytes = Uint8Array.from(Buffer.concat([encodeName(next), encodeTypeBitmap(findTypes(denied))]));
-  return {
-    name: denied.name,
-    class: CLASS.IN,
-    ttl: denied.ttl,
-    data: { kind: 'unknown', type: TYPE.NSEC, bytes },
-  };
+  const { name, ttl } = denied;
+  return makeNsec({ name, ttl, next, types: findTypes(denied) });
 }
 
 /** In lower case, so that one signature is for all letters of a question. */
 function findNextName({ kind, name, zone }: DeniedName): NameKey | undefined {
   const key = toKey(name);
-  if (kind === 'records' || key === zone) return parse(`\\000.${key === ROOT ? '' : key}`);
+  if (kind === 'records' || key === zone) return tryParseKey(`\\000.${key === ROOT ? '' : key}`);
   // Behind the name itself, but before those below it: these belong to another zone.
   const [first = '', ...others] = splitLabels(key);
-  return parse(`${[`${first}\\000`, ...others].join('.')}.`);
-}
-
-function parse(text: string): NameKey | undefined {
-  const name = tryParseName(text);
-  return name && toKey(name);
+  return tryParseKey(`${[`${first}\\000`, ...others].join('.')}.`);
 }
 
 function findTypes({ kind, name, type, zone }: DeniedName): readonly number[] {

@@ -1,10 +1,12 @@
 /**
  * Pairs of keys in files, as `dnssec-keygen`, `ldns-keygen` and `keymgr` write them: a DNSKEY record, and the numbers of the private key.
  */
+import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
 import type { CorefileFiles } from '@portolan/corefile/syntax/corefile-files.ts';
-import { readDnskey } from '@portolan/dns/dnssec/dnskey.ts';
+import { readDnskeyFields } from '@portolan/dns/dnssec/dnskey.ts';
 import { createSigningKey, isKnownAlgorithm, KeyError } from '@portolan/dns/dnssec/signing-key.ts';
 import { toKey } from '@portolan/dns/name.ts';
+import { TYPE } from '@portolan/dns/types.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import { parseRecord } from '@portolan/sources/zone-files/zone-file.ts';
 import type { NamedKeyPair } from './options.ts';
@@ -22,6 +24,26 @@ export function toBasePath(path: string): string {
 }
 
 /**
+ * Reads the pair of keys that a directive names.
+ *
+ * @param base the path of the files without `.key` and `.private`
+ * @throws DirectiveError
+ */
+export function readKeyPair(
+  base: string,
+  remedy: string,
+  cursor: DirectiveCursor,
+  files: Files,
+): NamedKeyPair {
+  try {
+    return readKeyFiles(base, files);
+  } catch (error) {
+    if (error instanceof KeyPairError) throw cursor.bareError(error.message, remedy);
+    throw error;
+  }
+}
+
+/**
  * Reads both files, and checks that they belong together.
  *
  * @param base the path of the files without `.key` and `.private`
@@ -30,14 +52,16 @@ export function toBasePath(path: string): string {
 export function readKeyFiles(base: string, files: Files): NamedKeyPair {
   const record = parseRecord(open(`${base}.key`, files));
   if (!('data' in record)) throw new KeyPairError(`${base}.key: ${record.fault}`);
-  const fields = readDnskey(record.data);
-  if (fields === undefined || record.data.kind !== 'unknown') throw new KeyPairError('no public key found');
+  const { data } = record;
+  const dnskey = data.kind === 'unknown' && data.type === TYPE.DNSKEY ? data.bytes : undefined;
+  const fields = dnskey && readDnskeyFields(dnskey);
+  if (dnskey === undefined || fields === undefined) throw new KeyPairError('no public key found');
   if (!isKnownAlgorithm(fields.algorithm))
     throw new KeyPairError(`${base}.key: no algorithm that signs here: ${fields.algorithm}`);
   const pair = {
     owner: toKey(record.name),
     ttl: record.ttl,
-    dnskey: record.data.bytes,
+    dnskey,
     fields: readPrivateFields(open(`${base}.private`, files)),
   };
   try {

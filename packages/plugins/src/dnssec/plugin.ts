@@ -9,7 +9,7 @@ import { computeKeyTag } from '@portolan/dns/dnssec/dnskey.ts';
 import { isWithin } from '@portolan/dns/name.ts';
 import { PLAN } from '@portolan/kernel/contract/services.ts';
 import { Dnssec } from './dnssec.ts';
-import { KeyPairError, readKeyFiles, toBasePath } from './key-files.ts';
+import { readKeyPair, toBasePath } from './key-files.ts';
 import type { DnssecOptions, NamedKeyPair } from './options.ts';
 
 const DEFAULT_CAPACITY = 10_000;
@@ -50,16 +50,8 @@ function readKeys(cursor: DirectiveCursor, context: DirectiveContext): readonly 
   if (source !== 'file') throw cursor.ownError(`unknown kind of key: ${JSON.stringify(source)}`, KEY_REMEDY);
   const paths = cursor.remainingArguments();
   if (paths.length === 0) throw cursor.argumentError(KEY_REMEDY);
-  return paths.map((path) => readPair(toBasePath(path), cursor, context));
-}
-
-function readPair(base: string, cursor: DirectiveCursor, { files, resolve }: DirectiveContext): NamedKeyPair {
-  try {
-    return readKeyFiles(resolve(base), files);
-  } catch (error) {
-    if (error instanceof KeyPairError) throw cursor.bareError(error.message, KEY_REMEDY);
-    throw error;
-  }
+  const { files, resolve } = context;
+  return paths.map((path) => readKeyPair(resolve(toBasePath(path)), KEY_REMEDY, cursor, files));
 }
 
 /** A key may sign the zone that it was made for, and those below it. */

@@ -1,7 +1,7 @@
 /**
  * The keys of a block, and the signatures that they have made.
  */
-import { isKeySigningKey, isZoneSigningKey, readDnskey } from '@portolan/dns/dnssec/dnskey.ts';
+import { isKeySigningKey, isZoneSigningKey, readDnskeyFields } from '@portolan/dns/dnssec/dnskey.ts';
 import { type EncodedSet, encodeSet, signSet, toRrsig } from '@portolan/dns/dnssec/rrsig.ts';
 import { createSigningKey, type SigningKey } from '@portolan/dns/dnssec/signing-key.ts';
 import { CLASS, type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
@@ -85,5 +85,5 @@ export class Signer {
 }
 
 function readFlags({ dnskey }: NamedKeyPair): number {
-  return readDnskey({ kind: 'unknown', type: TYPE.DNSKEY, bytes: dnskey })?.flags ?? 0;
+  return readDnskeyFields(dnskey)?.flags ?? 0;
 }

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { type DirectiveContext, zonesOrBlock } from '@portolan/corefile/directive/directive.ts';
 import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
-import { isKeySigningKey, readDnskey } from '@portolan/dns/dnssec/dnskey.ts';
+import { isKeySigningKey, readDnskeyFields } from '@portolan/dns/dnssec/dnskey.ts';
 import type { KeyPair } from '@portolan/dns/dnssec/signing-key.ts';
-import { type NameKey, TYPE } from '@portolan/dns/types.ts';
-import { KeyPairError, readKeyFiles, toBasePath } from '../dnssec/key-files.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
+import { readKeyPair, toBasePath } from '../dnssec/key-files.ts';
 import type { SignedZone, SignOptions } from './options.ts';
 import { Sign } from './sign.ts';
 
@@ -74,24 +74,19 @@ function readKeySource(cursor: DirectiveCursor, context: DirectiveContext): Find
     throw cursor.ownError(`unknown kind of key: ${JSON.stringify(kind)}`, KEY_REMEDY);
   if (paths.length === 0) throw cursor.argumentError(KEY_REMEDY);
   if (kind === 'directory') return (origin) => readFolders(paths, origin, cursor, context);
-  const pairs = paths.map((path) => readPair(context.resolve(toBasePath(path)), cursor, context));
+  const pairs = paths.map((path) => readSigningPair(context.resolve(toBasePath(path)), cursor, context));
   return () => pairs;
 }
 
-function readPair(base: string, cursor: DirectiveCursor, { files }: DirectiveContext): KeyPair {
-  try {
-    const { dnskey, fields } = readKeyFiles(base, files);
-    const key = readDnskey({ kind: 'unknown', type: TYPE.DNSKEY, bytes: dnskey });
-    if (key === undefined || !isKeySigningKey(key))
-      throw cursor.bareError(
-        `DNSKEY in ${JSON.stringify(`${base}.key`)} is not a CSK/KSK`,
-        'Make one as in dnssec-keygen -a ECDSAP256SHA256 -f KSK example.org.',
-      );
-    return { dnskey, fields };
-  } catch (error) {
-    if (error instanceof KeyPairError) throw cursor.bareError(error.message, KEY_REMEDY);
-    throw error;
-  }
+function readSigningPair(base: string, cursor: DirectiveCursor, { files }: DirectiveContext): KeyPair {
+  const { dnskey, fields } = readKeyPair(base, KEY_REMEDY, cursor, files);
+  const key = readDnskeyFields(dnskey);
+  if (key === undefined || !isKeySigningKey(key))
+    throw cursor.bareError(
+      `DNSKEY in ${JSON.stringify(`${base}.key`)} is not a CSK/KSK`,
+      'Make one as in dnssec-keygen -a ECDSAP256SHA256 -f KSK example.org.',
+    );
+  return { dnskey, fields };
 }
 
 /** The keys of a zone in folders, by the names that the tools give their files. @throws DirectiveError if there are none */
@@ -108,7 +103,7 @@ function readFolders(
       .list(path)
       .filter((name) => name.toLowerCase().startsWith(start) && KEY_FILE_END.test(name.slice(start.length)))
       .toSorted()
-      .map((name) => readPair(toBasePath(join(path, name)), cursor, context));
+      .map((name) => readSigningPair(toBasePath(join(path, name)), cursor, context));
   });
   if (pairs.length === 0) throw cursor.ownError(`no key of ${origin} in ${folders.join(', ')}`, KEY_REMEDY);
   return pairs;

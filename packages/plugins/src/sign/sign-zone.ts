@@ -4,12 +4,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { canonicalText, compareText } from '@portolan/dns/dnssec/canonical-form.ts';
 import { DIGEST, encodeDelegationSigner } from '@portolan/dns/dnssec/dnskey.ts';
+import { makeNsec } from '@portolan/dns/dnssec/nsec.ts';
 import { encodeSet, groupSets, signSet, toRrsig } from '@portolan/dns/dnssec/rrsig.ts';
 import { createSigningKey, type KeyPair } from '@portolan/dns/dnssec/signing-key.ts';
-import { encodeName, isWithin, toKey, toParent } from '@portolan/dns/name.ts';
+import { isWithin, toKey, toParent } from '@portolan/dns/name.ts';
 import { typeOfData } from '@portolan/dns/record-data.ts';
-import { encodeTypeBitmap, type Validity } from '@portolan/dns/signed-records.ts';
+import type { Validity } from '@portolan/dns/signed-records.ts';
 import { CLASS, type NameKey, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
+import { TYPE_NSEC3, TYPE_NSEC3PARAM } from '../file/denial-chains.ts';
 import { lowerNames } from '../file/zone-names.ts';
 
 export interface ZoneSigning {
@@ -27,9 +29,8 @@ const MADE: ReadonlySet<number> = new Set([
   TYPE.DNSKEY,
   TYPE.CDS,
   TYPE.CDNSKEY,
-  // NSEC3 and NSEC3PARAM.
-  50,
-  51,
+  TYPE_NSEC3,
+  TYPE_NSEC3PARAM,
 ]);
 /** How many sets are signed before others have a turn: some 2 ms with a key of P-256. */
 const SETS_IN_A_TURN = 32;
@@ -151,9 +152,12 @@ function* withDenials(
     // Of a delegation, the addresses of its name are those of the zone below.
     const listed = sets.filter((set) => isOurs(set) || set.some(({ data }) => data.kind === 'NS'));
     const types = listed.flatMap(([first]) => (first === undefined ? [] : [typeOfData(first.data)]));
-    const bitmap = encodeTypeBitmap([...types, TYPE.RRSIG, TYPE.NSEC]);
-    const bytes = Uint8Array.from(Buffer.concat([encodeName(next.get(name) ?? name), bitmap]));
-    const data = { kind: 'unknown', type: TYPE.NSEC, bytes } as const;
-    yield { records: [{ name, class: CLASS.IN, ttl, data }], isSigned: true };
+    const denial = makeNsec({
+      name,
+      ttl,
+      next: next.get(name) ?? name,
+      types: [...types, TYPE.RRSIG, TYPE.NSEC],
+    });
+    yield { records: [denial], isSigned: true };
   }
 }
