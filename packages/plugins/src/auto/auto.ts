@@ -11,13 +11,13 @@ import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
 import { isWithinAny, namesWithin } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
+import type { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import { readZone } from '../file/read-zone.ts';
 import { findZoneAnswerRules, type ZoneAnswerRules } from '../file/zone-answer-rules.ts';
 import { lookUpInZone, presentZoneAnswer, refuseIfLast } from '../file/zone-answers.ts';
 import type { ZoneNames } from '../file/zone-names.ts';
-import { ZoneVersions } from '../file/zone-versions.ts';
+import { shareVersions, type ZoneVersions } from '../file/zone-versions.ts';
 import type { TransferSource } from '../transfer/transfer-source.ts';
 import type { AutoOptions } from './options.ts';
 import { type FoundZone, findZones } from './zone-folder.ts';
@@ -171,7 +171,7 @@ export class Auto implements TransferSource {
 
   /** @returns a fault; a zone that was served before stays as it was */
   #read({ origin, path }: FoundZone): string | undefined {
-    const { log, restored } = this.#dependencies;
+    const { log, restored, losses } = this.#dependencies;
     const before = this.#zones.get(origin);
     const known = { serial: before?.versions.value.current?.serial, modified: before?.modified ?? 0 };
     const zone = { origin, path, reload: 0, reloadByMtime: false };
@@ -193,7 +193,8 @@ export class Auto implements TransferSource {
     }
     const { names, modified, warnings } = reading;
     for (const { text, remedy } of warnings) log.warn(`plugin/auto: Zone "${origin}": ${text}. ${remedy}`);
-    const versions = before?.versions ?? this.#use(this.#makeVersions(path), origin);
+    const versions =
+      before?.versions ?? this.#use(shareVersions(losses, { kind: 'zone file', subject: path }), origin);
     versions.value.replace(names);
     this.#zones.set(origin, { versions, path, modified, mark: 0 });
     if (before === undefined) log.info(`plugin/auto: Inserting zone \`${origin}' from: ${path}`);
@@ -203,11 +204,6 @@ export class Auto implements TransferSource {
       );
     this.#dependencies.onChange(origin);
     return undefined;
-  }
-
-  #makeVersions(path: string): RefCounted<ZoneVersions> {
-    const versions = new ZoneVersions(this.#dependencies.losses, { kind: 'zone file', subject: path });
-    return new RefCounted(versions, () => versions.stop());
   }
 
   async #handle(query: Query, next: Next): Promise<Answer> {

@@ -11,7 +11,7 @@ import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Chain, Handler, Next } from '@portolan/kernel/chain/handler.ts';
 import { isWithinAny, namesWithin } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
+import type { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { TransferSource } from '../transfer/transfer-source.ts';
 import { NotifyLog } from './notify-log.ts';
@@ -20,7 +20,7 @@ import { readZone, type ZoneReading } from './read-zone.ts';
 import { findZoneAnswerRules, type ZoneAnswerRules } from './zone-answer-rules.ts';
 import { dropNotify, lookUpInZone, presentZoneAnswer, refuseIfLast } from './zone-answers.ts';
 import type { ZoneNames } from './zone-names.ts';
-import { ZoneVersions } from './zone-versions.ts';
+import { shareVersions, type ZoneVersions } from './zone-versions.ts';
 
 export interface FileDependencies {
   readonly clock: Clock;
@@ -59,12 +59,13 @@ export class File implements TransferSource {
   constructor({ zones, fallthrough }: FileOptions, dependencies: FileDependencies, former?: File) {
     this.#dependencies = dependencies;
     this.#rules = findZoneAnswerRules(dependencies.restored);
-    const { clock, log } = dependencies;
+    const { clock, log, losses } = dependencies;
     this.#guard = new ItemGuard({ source: 'zone-file', clock, log });
     this.#notifies = new NotifyLog(log, clock);
     this.#zones = new Map(
       zones.map((plan) => {
-        const versions = former?.versionsAt(plan) ?? this.#makeVersions(plan);
+        const source = { kind: 'zone file', subject: plan.path };
+        const versions = former?.versionsAt(plan) ?? shareVersions(losses, source);
         return [plan.origin, { plan, versions: versions.retain(), modified: 0, timer: undefined }];
       }),
     );
@@ -101,11 +102,6 @@ export class File implements TransferSource {
   versionsAt({ origin, path }: FileZone): RefCounted<ZoneVersions> | undefined {
     const known = this.#zones.get(origin);
     return known?.plan.path === path ? known.versions : undefined;
-  }
-
-  #makeVersions({ path }: FileZone): RefCounted<ZoneVersions> {
-    const versions = new ZoneVersions(this.#dependencies.losses, { kind: 'zone file', subject: path });
-    return new RefCounted(versions, () => versions.stop());
   }
 
   stop(): void {

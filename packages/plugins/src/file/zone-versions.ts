@@ -4,6 +4,7 @@
  */
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Losses, LossGuard, LossMark, LossSource } from '@portolan/kernel/base/losses.ts';
+import { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
 import { ZoneNames } from './zone-names.ts';
 
 export class ZoneVersions {
@@ -79,6 +80,11 @@ export class ZoneVersions {
     const stale = [...this.#stale.keys()].flatMap((name) => [...(before?.find(name)?.all() ?? [])]);
     this.#served = new ZoneNames(current.origin, [current.soa, ...current.records(), ...stale]);
   }
+}
+
+/** Versions that plugins of several plans go on with, one after the other. */
+export function shareVersions(losses: Losses | undefined, source: LossSource): RefCounted<ZoneVersions> {
+  return new RefCounted(new ZoneVersions(losses, source), (versions) => versions.stop());
 }
 
 function hasRecords(zone: ZoneNames, name: NameKey): boolean {

@@ -9,10 +9,10 @@ import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { Losses } from '@portolan/kernel/base/losses.ts';
-import { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
+import type { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
 import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { ZoneNames } from '../file/zone-names.ts';
-import { ZoneVersions } from '../file/zone-versions.ts';
+import { shareVersions, type ZoneVersions } from '../file/zone-versions.ts';
 import type { NamedSecret } from '../tsig/options.ts';
 import { type FetchOptions, fetchSerial, fetchZone } from './fetch-zone.ts';
 import type { SecondaryZone } from './options.ts';
@@ -70,7 +70,8 @@ export class FollowedZone {
     this.plan = plan;
     this.#checked = former?.checked;
     this.#dependencies = dependencies;
-    this.#versions = (former?.versions ?? this.#makeVersions()).retain();
+    const source = { kind: 'transfer', subject: plan.origin };
+    this.#versions = (former?.versions ?? shareVersions(dependencies.losses, source)).retain();
   }
 
   /** For the plan that replaces this one; undefined: not fetched yet. */
@@ -98,12 +99,6 @@ export class FollowedZone {
     if (current === undefined || this.#checked === undefined) return false;
     const age = this.#dependencies.clock.monotonic() - this.#checked;
     return age < readSoaTimers(current).expire;
-  }
-
-  #makeVersions(): RefCounted<ZoneVersions> {
-    const source = { kind: 'transfer', subject: this.plan.origin };
-    const versions = new ZoneVersions(this.#dependencies.losses, source);
-    return new RefCounted(versions, () => versions.stop());
   }
 
   start(): void {
