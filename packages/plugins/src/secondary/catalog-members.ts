@@ -98,9 +98,10 @@ export class CatalogMembers {
   }
 
   #put({ zone: origin, id }: CatalogMember, plan: SecondaryZone, fetched: FetchedZone | undefined): void {
-    this.#members.get(origin)?.zone.stop();
     const { primaries, key } = plan;
     const zone = this.#options.makeZone({ origin, primaries, key }, fetched);
+    // Only now: what both have fetched ends with the last of them.
+    this.#members.get(origin)?.zone.stop();
     this.#members.set(origin, { catalog: plan.origin, id, zone });
     zone.start();
   }
