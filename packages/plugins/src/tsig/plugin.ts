@@ -1,6 +1,7 @@
 /**
  * `tsig`: signatures of queries and responses by shared secrets.
  */
+
 import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import { type DirectiveContext, type Draft, zonesOrBlock } from '@portolan/corefile/directive/directive.ts';
 import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
@@ -8,6 +9,7 @@ import { parseExactType } from '@portolan/corefile/directive/type-names.ts';
 import { tryParseKey } from '@portolan/dns/name.ts';
 import { DEFAULT_ALGORITHM, isKnownAlgorithm } from '@portolan/dns/tsig.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
+import { parseBase64 } from '@portolan/kernel/base/base64.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { KeyFileError, readKeyFile, type WrittenKey } from './key-file.ts';
 import type { NamedSecret, TsigOptions } from './options.ts';
@@ -93,8 +95,8 @@ function addKey(cursor: DirectiveCursor, draft: Draft<TsigOptions>, written: Wri
   if (name === undefined) throw cursor.argumentError(`${written.name} is not a name. Give each key one.`);
   if (draft.keys.some((key) => key.name === name) || draft.unusable.includes(name))
     throw cursor.argumentError(`The key ${name} is there already. Give each key once.`);
-  const { secret, algorithm } = written;
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(secret) || secret.length % 4 !== 0) {
+  const secret = parseBase64(written.secret);
+  if (secret === undefined || secret.length === 0) {
     cursor.warn(
       'Make one with tsig-keygen or keymgr.',
       `The secret of ${name} is not in base64: each message signed by it is refused (BADSIG)`,
@@ -102,10 +104,7 @@ function addKey(cursor: DirectiveCursor, draft: Draft<TsigOptions>, written: Wri
     draft.unusable = [...draft.unusable, name];
     return;
   }
-  draft.keys = [
-    ...draft.keys,
-    { name, secret: Buffer.from(secret, 'base64'), algorithm: parseAlgorithm(algorithm) },
-  ];
+  draft.keys = [...draft.keys, { name, secret, algorithm: parseAlgorithm(written.algorithm) }];
 }
 
 /** CoreDNS ignores algorithms; an unknown one is not used for our own messages. */

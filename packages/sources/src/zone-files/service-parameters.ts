@@ -1,6 +1,7 @@
 /**
  * The parameters of SVCB and HTTPS records (RFC 9460 section 2.1).
  */
+
 import { parseAddress } from '@portolan/dns/address.ts';
 import {
   fitsServiceParameter,
@@ -8,6 +9,7 @@ import {
   SERVICE_PARAMETER_KEYS,
   type ServiceParameter,
 } from '@portolan/dns/service-binding-records.ts';
+import { parseBase64 } from '@portolan/kernel/base/base64.ts';
 import { ZoneFileFault, type ZoneWord } from './entries.ts';
 import { readOctets } from './word-values.ts';
 
@@ -47,8 +49,8 @@ const INVALID_KEY = 0xffff;
 const isByNumber = (name: string): boolean => /^key/i.test(name);
 
 function encodeEchConfig(word: ZoneWord): Uint8Array {
-  if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(word.text))
-    return Buffer.from(word.text, 'base64');
+  const octets = parseBase64(word.text);
+  if (octets !== undefined) return octets;
   throw new ZoneFileFault('not base64', word);
 }
 

@@ -1,9 +1,11 @@
 /**
  * Reads words of a master file as names, numbers, TTLs and octets.
  */
+
 import { parseAddress } from '@portolan/dns/address.ts';
 import { NameError, parseName, ROOT } from '@portolan/dns/name.ts';
 import type { AbsoluteName } from '@portolan/dns/types.ts';
+import { parseBase64 } from '@portolan/kernel/base/base64.ts';
 import { ZoneFileFault, type ZoneWord } from './entries.ts';
 
 /** A name; without a final dot it is relative to the origin, and `@` is the origin itself. @throws ZoneFileFault */
@@ -93,9 +95,8 @@ export function encodeHex(words: readonly ZoneWord[], before: ZoneWord): Uint8Ar
 
 /** @param before the word before them, as the place of a fault if there are none @throws ZoneFileFault */
 export function encodeBase64(words: readonly ZoneWord[], before: ZoneWord): Uint8Array {
-  const text = words.map((word) => word.text).join('');
-  if (text !== '' && /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text))
-    return Buffer.from(text, 'base64');
+  const octets = parseBase64(words.map(({ text }) => text).join(''));
+  if (octets !== undefined && octets.length > 0) return octets;
   throw new ZoneFileFault('not base64', words[0] ?? before);
 }
 

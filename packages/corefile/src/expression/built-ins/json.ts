@@ -1,6 +1,7 @@
 /**
  * `toJSON`, `fromJSON`, `toBase64` and `fromBase64`, as Go's encoding packages have them.
  */
+import { parseBase64 } from '@portolan/kernel/base/base64.ts';
 import { fromOctets, toOctets } from '../text/octets.ts';
 import { formatTime } from '../time/format-time.ts';
 import { GoTime } from '../time/go-time.ts';
@@ -126,12 +127,10 @@ function toValue(parsed: unknown, depth: number, budget: Budget): ExpressionValu
   return map;
 }
 
-const BASE64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/;
-
 /** @throws EvaluationError */
 function readBase64(text: string): string {
   // Go skips line ends.
-  const plain = text.replace(/[\r\n]/g, '');
-  if (!BASE64.test(plain)) throw new EvaluationError('illegal base64 data');
-  return Buffer.from(plain, 'base64').toString('latin1');
+  const octets = parseBase64(text.replace(/[\r\n]/g, ''));
+  if (octets === undefined) throw new EvaluationError('illegal base64 data');
+  return octets.toString('latin1');
 }
