@@ -5,7 +5,7 @@
  * Responses count by what they are alike in, as in BIND: denials of names by their zone, all errors together, and otherwise by the
  * question. An attacker can ask for any number of missing names, so these count together.
  */
-import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { HEADER_OCTETS, uint16At } from '@portolan/dns/header.ts';
 import { LOWER_CASE } from '@portolan/dns/label.ts';
 import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import type { ResponseKind } from '@portolan/plugin';
@@ -117,7 +117,7 @@ export class RateChecker {
     if (kind === RESPONSE || kind === NODATA) key = hashName(key, packet, start, nameAt);
     if ((kind === NXDOMAIN || kind === REFERRAL) && readCount(packet, start, AUTHORITIES_AT) > 0)
       key = hashName(key, packet, start, nameEnd + QUESTION_OCTETS);
-    if (kind === RESPONSE || kind === REFERRAL) key = mix(key, readWord(packet, nameEnd));
+    if (kind === RESPONSE || kind === REFERRAL) key = mix(key, uint16At(packet, nameEnd));
     const { responseSlip } = this.#rules;
     return this.#judge(this.#limiter.debit(key, interval, responseSlip, now), EXCEEDED.RESPONSES);
   }
@@ -153,16 +153,12 @@ function findKind(packet: Uint8Array, start: number, nameEnd: number): number {
   if (rcode === RCODE.NXDOMAIN) return NXDOMAIN;
   if (rcode !== RCODE.NOERROR) return ERROR;
   if (readCount(packet, start, AUTHORITIES_AT) === 0) return NODATA;
-  const type = readWord(packet, findNameEnd(packet, nameEnd + QUESTION_OCTETS));
+  const type = uint16At(packet, findNameEnd(packet, nameEnd + QUESTION_OCTETS));
   return type === TYPE.NS ? REFERRAL : NODATA;
 }
 
 function readCount(packet: Uint8Array, start: number, at: number): number {
-  return readWord(packet, start + at);
-}
-
-function readWord(packet: Uint8Array, at: number): number {
-  return ((packet[at] ?? 0) << 8) | (packet[at + 1] ?? 0);
+  return uint16At(packet, start + at);
 }
 
 function isPointer(octet: number): boolean {

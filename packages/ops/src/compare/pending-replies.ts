@@ -1,7 +1,7 @@
 /**
  * The questions on a socket that have no reply yet, by their ids. Their number is bounded by that of the ids.
  */
-import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { HEADER_OCTETS, uint16At } from '@portolan/dns/header.ts';
 import { tryDecodeMessage } from '@portolan/dns/message.ts';
 import { toKey } from '@portolan/dns/name.ts';
 import type { Message, Question } from '@portolan/dns/types.ts';
@@ -43,7 +43,7 @@ export class PendingReplies {
   /** Ends the wait for the question that a packet replies to. All other packets are ignored. */
   receive(packet: Uint8Array): void {
     if (packet.length < HEADER_OCTETS) return;
-    const id = ((packet[0] ?? 0) << 8) | (packet[1] ?? 0);
+    const id = uint16At(packet, 0);
     const pending = this.#byId.get(id);
     if (pending === undefined) return;
     const milliseconds = this.#clock.monotonic() - pending.sentAt;

@@ -3,6 +3,7 @@
  */
 import { formatAddress } from '@portolan/dns/address.ts';
 import { matchRanges } from '@portolan/dns/address-range.ts';
+import { uint16At } from '@portolan/dns/header.ts';
 import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { isWithin, labelsBelow, toKey } from '@portolan/dns/name.ts';
 import { readName } from '@portolan/dns/name-wire.ts';
@@ -197,8 +198,8 @@ export function readEvent<Event extends ExplainedEvent>(
   if (question.length === 0) return undefined;
   const { name, next } = readName(question, 0);
   const key = toKey(name);
-  const typeNumber = ((question[next] ?? 0) << 8) | (question[next + 1] ?? 0);
-  const classNumber = ((question[next + 2] ?? 0) << 8) | (question[next + 3] ?? 0);
+  const typeNumber = uint16At(question, next);
+  const classNumber = uint16At(question, next + 2);
   // The domain is the apex of a zone.
   const isOfCluster = isWithin(key, domain as NameKey);
   const labels = isOfCluster ? labelsBelow(key, domain as NameKey) : [];

@@ -2,6 +2,7 @@
  * From a captured packet to the data of its UDP datagram: link layer, IPv4 or IPv6, UDP. Octets are foreign: nothing is read beyond
  * their end.
  */
+import { uint16At } from '@portolan/dns/header.ts';
 
 /** Link types, as tcpdump.org lists them. */
 export const LINK_TYPE = {
@@ -62,10 +63,10 @@ function networkPart(linkType: number, packet: Uint8Array): Uint8Array | undefin
 
 /** @param at where the type is @param end of the header */
 function behindEthertype(packet: Uint8Array, at: number, end: number): Uint8Array | undefined {
-  let type = uint16(packet, at);
+  let type = uint16At(packet, at);
   let start = end;
   for (let tags = 0; isVlan(type) && tags < MAX_VLAN_TAGS; tags += 1) {
-    type = uint16(packet, start + 2);
+    type = uint16At(packet, start + 2);
     start += 4;
   }
   const isNetwork = type === ETHERTYPE.IPV4 || type === ETHERTYPE.IPV6;
@@ -76,9 +77,9 @@ const isVlan = (type: number) => type === ETHERTYPE.VLAN || type === ETHERTYPE.P
 
 function payloadOfIpv4(packet: Uint8Array): Uint8Array | undefined {
   const headerOctets = ((packet[0] ?? 0) & 15) * 4;
-  const total = uint16(packet, 2);
+  const total = uint16At(packet, 2);
   // Of a fragment the rest is missing, or what precedes it.
-  const isFragment = (uint16(packet, 6) & 0x3fff) !== 0;
+  const isFragment = (uint16At(packet, 6) & 0x3fff) !== 0;
   if (headerOctets < 20 || packet[9] !== UDP || isFragment || total > packet.length) return undefined;
   return packet.subarray(headerOctets, total);
 }
@@ -89,7 +90,7 @@ const EXTENSIONS: ReadonlySet<number> = new Set([0, 43, 60]);
 const MAX_EXTENSIONS = 8;
 
 function payloadOfIpv6(packet: Uint8Array): Uint8Array | undefined {
-  const end = IPV6_HEADER + uint16(packet, 4);
+  const end = IPV6_HEADER + uint16At(packet, 4);
   if (packet.length < IPV6_HEADER || end > packet.length) return undefined;
   let next = packet[6] ?? 0;
   let at = IPV6_HEADER;
@@ -102,15 +103,11 @@ function payloadOfIpv6(packet: Uint8Array): Uint8Array | undefined {
 
 function readUdp(segment: Uint8Array | undefined): Datagram | undefined {
   if (segment === undefined || segment.length < UDP_HEADER) return undefined;
-  const length = uint16(segment, 4);
+  const length = uint16At(segment, 4);
   if (length < UDP_HEADER || length > segment.length) return undefined;
   return {
-    sourcePort: uint16(segment, 0),
-    destinationPort: uint16(segment, 2),
+    sourcePort: uint16At(segment, 0),
+    destinationPort: uint16At(segment, 2),
     data: segment.subarray(UDP_HEADER, length),
   };
-}
-
-function uint16(octets: Uint8Array, at: number): number {
-  return ((octets[at] ?? 0) << 8) | (octets[at + 1] ?? 0);
 }

@@ -1,7 +1,7 @@
 /**
  * DNS messages in HTTP requests (RFC 8484 section 4.1), as CoreDNS takes them.
  */
-import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { HEADER_OCTETS, uint16At } from '@portolan/dns/header.ts';
 import { OPCODE } from '@portolan/dns/types.ts';
 
 const PATH = '/dns-query';
@@ -50,9 +50,7 @@ export function isQuery(message: Uint8Array): boolean {
   if (message.length < HEADER_OCTETS) return false;
   const octet = message[2] ?? 0;
   const opcode = (octet >> 3) & OPCODE_MASK;
-  const [questions, answers, authorities, additionals] = [4, 6, 8, 10].map(
-    (at) => ((message[at] ?? 0) << 8) | (message[at + 1] ?? 0),
-  );
+  const [questions, answers, authorities, additionals] = [4, 6, 8, 10].map((at) => uint16At(message, at));
   return (
     (octet & RESPONSE_BIT) === 0 &&
     (opcode === OPCODE.QUERY || opcode === OPCODE.NOTIFY) &&

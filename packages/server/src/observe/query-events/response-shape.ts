@@ -2,7 +2,7 @@
  * Reads the parts of a response that CoreDNS's `log` shows: its size without name compression and OPT record, and whether its
  * authority section has a SOA record.
  */
-import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { HEADER_OCTETS, uint16At } from '@portolan/dns/header.ts';
 import { TYPE } from '@portolan/dns/types.ts';
 
 export interface ResponseShape {
@@ -28,10 +28,10 @@ const SOA_NUMBERS = 20;
 
 /** @param message a message that this server has written */
 export function readResponseShape(message: Uint8Array): ResponseShape {
-  const questions = uint16(message, 4);
-  const answers = uint16(message, 6);
-  const authorities = uint16(message, 8);
-  const additionals = uint16(message, 10);
+  const questions = uint16At(message, 4);
+  const answers = uint16At(message, 6);
+  const authorities = uint16At(message, 8);
+  const additionals = uint16At(message, 10);
   let at = HEADER_OCTETS;
   let octets = HEADER_OCTETS;
   for (let left = questions; left > 0; left--) {
@@ -43,28 +43,24 @@ export function readResponseShape(message: Uint8Array): ResponseShape {
   const end = first + authorities;
   for (let record = 0; record < end + additionals; record++) {
     const fixed = nameEnd(message, at);
-    const type = uint16(message, fixed);
+    const type = uint16At(message, fixed);
     if (type !== TYPE.OPT) octets += nameOctets(message, at) + RECORD_FIXED + dataOctets(message, fixed);
     if (type === TYPE.SOA && record >= first && record < end) hasSoa = true;
-    at = fixed + RECORD_FIXED + uint16(message, fixed + 8);
+    at = fixed + RECORD_FIXED + uint16At(message, fixed + 8);
   }
   return { octets, hasSoa };
 }
 
 /** @param fixed the offset of the record's type */
 function dataOctets(message: Uint8Array, fixed: number): number {
-  const type = uint16(message, fixed);
+  const type = uint16At(message, fixed);
   const data = fixed + RECORD_FIXED;
   if (type === TYPE.SOA) {
     const mailbox = nameEnd(message, data);
     return nameOctets(message, data) + nameOctets(message, mailbox) + SOA_NUMBERS;
   }
   const before = BEFORE_NAME.get(type);
-  return before === undefined ? uint16(message, fixed + 8) : before + nameOctets(message, data + before);
-}
-
-function uint16(message: Uint8Array, at: number): number {
-  return ((message[at] ?? 0) << 8) | (message[at + 1] ?? 0);
+  return before === undefined ? uint16At(message, fixed + 8) : before + nameOctets(message, data + before);
 }
 
 /** The end of a name that starts at this offset. */
