@@ -1,11 +1,11 @@
 /**
  * What a built-in function takes and gives, and how it finds its arguments.
  */
-import { dereference, type GoType, isUnknown } from '../types/go-type.ts';
+import { ANY, dereference, type GoType, isUnknown } from '../types/go-type.ts';
 import { EvaluationError } from '../values/budget.ts';
-import { describeType, isSlice } from '../values/describe-value.ts';
-import { toElements } from '../values/equality.ts';
-import { type EvaluationContext, type ExpressionValue, GoBytes } from '../values/value.ts';
+import { describeType } from '../values/describe-value.ts';
+import { listElements } from '../values/elements.ts';
+import type { EvaluationContext, ExpressionValue } from '../values/value.ts';
 
 export interface BuiltIn {
   /** How it may be called; the first that fits counts. */
@@ -30,6 +30,29 @@ export function nameType(type: GoType): string {
   return type.kind === 'nil' ? '%!s(<nil>)' : type.name;
 }
 
+/**
+ * A function of one argument.
+ *
+ * @param fault of an argument of another kind, with `%s` in place of the name of its type
+ */
+export function makeUnary(
+  kinds: readonly GoType['kind'][],
+  fault: string,
+  inferResult: (type: GoType) => GoType,
+  call: BuiltIn['call'],
+): BuiltIn {
+  return {
+    call,
+    infer: (types) => {
+      const [type = ANY] = types;
+      return (
+        needCount(types, 1) ??
+        (isOneOf(type, kinds) ? inferResult(type) : fault.replace('%s', nameType(type)))
+      );
+    },
+  };
+}
+
 /** @returns the fault, if the number of arguments is another */
 export function needCount(types: readonly GoType[], count: number): string | undefined {
   if (types.length === count) return undefined;
@@ -52,7 +75,7 @@ export function needBoolean(value: ExpressionValue = null): boolean {
 
 /** The elements of a list or of bytes. @throws EvaluationError */
 export function needItems(value: ExpressionValue = null, action: string): readonly ExpressionValue[] {
-  if (isSlice(value)) return value.items;
-  if (value instanceof GoBytes) return toElements(value.octets);
-  throw new EvaluationError(`cannot ${action} ${describeType(value)}`);
+  const items = listElements(value);
+  if (items === undefined) throw new EvaluationError(`cannot ${action} ${describeType(value)}`);
+  return items;
 }

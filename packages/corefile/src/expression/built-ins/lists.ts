@@ -31,63 +31,51 @@ import {
   GoSlice,
   NIL_SLICE,
 } from '../values/value.ts';
-import { type BuiltIn, type BuiltIns, isOneOf, nameType, needCount, needItems } from './built-in.ts';
+import {
+  type BuiltIn,
+  type BuiltIns,
+  isOneOf,
+  makeUnary,
+  nameType,
+  needCount,
+  needItems,
+} from './built-in.ts';
 import { fetchMember } from './members.ts';
 
 const LISTS: readonly GoType['kind'][] = ['slice', 'array'];
 
-/** @param fault of any other type, with `%s` in place of its name */
-function ofOne(
-  kinds: readonly GoType['kind'][],
-  fault: string,
-  result: (type: GoType) => GoType,
-  call: BuiltIn['call'],
-): BuiltIn {
-  return {
-    call,
-    infer: (types) => {
-      const [type = ANY] = types;
-      return (
-        needCount(types, 1) ?? (isOneOf(type, kinds) ? result(type) : fault.replace('%s', nameType(type)))
-      );
-    },
-  };
-}
-
 export const LIST_FUNCTIONS: BuiltIns = new Map(
   Object.entries<BuiltIn>({
-    len: {
-      infer: (types) => {
-        const [type = ANY] = types;
-        const isValid = isOneOf(type, [...LISTS, 'map', 'string']);
-        return needCount(types, 1) ?? (isValid ? INT : `invalid argument for len (type ${nameType(type)})`);
-      },
-      call: ([value = null], { budget }) => {
+    len: makeUnary(
+      [...LISTS, 'map', 'string'],
+      'invalid argument for len (type %s)',
+      () => INT,
+      ([value = null], { budget }) => {
         if (typeof value === 'string') budget.takeScan(value.length);
         return BigInt(measureLength(value));
       },
-    },
-    first: ofOne(LISTS, 'cannot get first element from %s', inferElement, ([list = null], { budget }) =>
+    ),
+    first: makeUnary(LISTS, 'cannot get first element from %s', inferElement, ([list = null], { budget }) =>
       fetchOrNil(list, 0n, budget),
     ),
-    last: ofOne(LISTS, 'cannot get last element from %s', inferElement, ([list = null], { budget }) =>
+    last: makeUnary(LISTS, 'cannot get last element from %s', inferElement, ([list = null], { budget }) =>
       fetchOrNil(list, -1n, budget),
     ),
     get: { call: ([from = null, key = null], { budget }) => get(from, key, budget) },
     take: { infer: inferTake, call: take },
-    keys: ofOne(
+    keys: makeUnary(
       ['map'],
       'cannot get keys from %s',
       () => LIST,
       ([map = null], context) => listEntries(map, 'get keys from', context, ({ key }) => key),
     ),
-    values: ofOne(
+    values: makeUnary(
       ['map'],
       'cannot get values from %s',
       () => LIST,
       ([map = null], context) => listEntries(map, 'get values from', context, ({ value }) => value),
     ),
-    toPairs: ofOne(
+    toPairs: makeUnary(
       ['map'],
       'cannot transform %s to pairs',
       () => LIST,
@@ -101,8 +89,8 @@ export const LIST_FUNCTIONS: BuiltIns = new Map(
         return new GoSlice(pairs.items, '[][2]interface {}');
       },
     ),
-    fromPairs: ofOne(LISTS, 'cannot transform %s from pairs', () => ANY_MAP, fromPairs),
-    reverse: ofOne(
+    fromPairs: makeUnary(LISTS, 'cannot transform %s from pairs', () => ANY_MAP, fromPairs),
+    reverse: makeUnary(
       LISTS,
       'cannot reverse %s',
       () => LIST,
@@ -112,14 +100,14 @@ export const LIST_FUNCTIONS: BuiltIns = new Map(
         return new GoSlice(items.toReversed());
       },
     ),
-    uniq: ofOne(
+    uniq: makeUnary(
       LISTS,
       'cannot uniq %s',
       () => LIST,
       ([list = null], { budget }) => new GoSlice(uniq(needItems(list, 'uniq'), budget)),
     ),
     concat: { infer: inferConcat, call: concat },
-    flatten: ofOne(
+    flatten: makeUnary(
       LISTS,
       'cannot flatten %s',
       () => LIST,

@@ -13,39 +13,35 @@ import {
   STRING,
 } from '../types/go-type.ts';
 import { type Budget, EvaluationError } from '../values/budget.ts';
-import { describeType, isSlice } from '../values/describe-value.ts';
-import { compareValues, toElements } from '../values/equality.ts';
+import { describeType } from '../values/describe-value.ts';
+import { listElements } from '../values/elements.ts';
+import { compareValues } from '../values/equality.ts';
 import { formatValue } from '../values/format-value.ts';
 import { needInteger, negate, toNumber, truncateFloat } from '../values/numbers.ts';
 import {
   type EvaluationContext,
   type ExpressionValue,
-  GoBytes,
   GoDuration,
   GoInteger,
   toInt,
 } from '../values/value.ts';
-import { type BuiltIn, type BuiltIns, isOneOf, nameType, needCount } from './built-in.ts';
+import { type BuiltIn, type BuiltIns, makeUnary, nameType } from './built-in.ts';
 
 const NUMBERS: readonly GoType['kind'][] = ['int', 'int64', 'uint8', 'float64'];
 
 export const NUMBER_FUNCTIONS: BuiltIns = new Map(
   Object.entries<BuiltIn>({
-    abs: {
-      infer: (types) => {
-        const [type = ANY] = types;
-        return (
-          needCount(types, 1) ??
-          (isOneOf(type, NUMBERS) ? type : `invalid argument for abs (type ${nameType(type)})`)
-        );
-      },
-      call: ([value = null]) => {
+    abs: makeUnary(
+      NUMBERS,
+      'invalid argument for abs (type %s)',
+      (type) => type,
+      ([value = null]) => {
         const number = toNumber(value);
         if (number === undefined)
           throw new EvaluationError(`invalid argument for abs (type ${describeType(value)})`);
         return number < 0 ? negate(value) : value;
       },
-    },
+    ),
     ceil: rounder('ceil', Math.ceil),
     floor: rounder('floor', Math.floor),
     // Halves away from zero.
@@ -87,21 +83,17 @@ function roundUp(value: number): number {
 }
 
 function rounder(name: string, round: (value: number) => number): BuiltIn {
-  return {
-    infer: (types) => {
-      const [type = ANY] = types;
-      return (
-        needCount(types, 1) ??
-        (isOneOf(type, NUMBERS) ? FLOAT : `invalid argument for ${name} (type ${nameType(type)})`)
-      );
-    },
-    call: ([value = null]) => {
+  return makeUnary(
+    NUMBERS,
+    `invalid argument for ${name} (type %s)`,
+    () => FLOAT,
+    ([value = null]) => {
       const number = toNumber(value);
       if (number === undefined)
         throw new EvaluationError(`invalid argument for ${name} (type ${describeType(value)})`);
       return typeof number === 'bigint' ? Number(number) : round(number);
     },
-  };
+  );
 }
 
 function converter(
@@ -109,16 +101,12 @@ function converter(
   result: GoType,
   convert: (value: ExpressionValue) => ExpressionValue,
 ): BuiltIn {
-  return {
-    infer: (types) => {
-      const [type = ANY] = types;
-      const isValid = isOneOf(type, [...NUMBERS, 'string']);
-      return (
-        needCount(types, 1) ?? (isValid ? result : `invalid argument for ${name} (type ${nameType(type)})`)
-      );
-    },
-    call: ([value = null]) => convert(value),
-  };
+  return makeUnary(
+    [...NUMBERS, 'string'],
+    `invalid argument for ${name} (type %s)`,
+    () => result,
+    ([value = null]) => convert(value),
+  );
 }
 
 const MAX_INT = 2n ** 63n - 1n;
@@ -181,11 +169,6 @@ function aggregate(
   };
 }
 
-function listItems(value: ExpressionValue): readonly ExpressionValue[] | undefined {
-  if (isSlice(value)) return value.items;
-  return value instanceof GoBytes ? toElements(value.octets) : undefined;
-}
-
 /** @param sign 1: the greatest, -1: the least; of lists in lists too @returns null: of nothing */
 function findExtreme(
   name: string,
@@ -203,7 +186,7 @@ function findExtreme(
     if (isBetter) extreme = value;
   };
   for (const arg of args) {
-    const items = listItems(arg);
+    const items = listElements(arg);
     const number = toNumber(arg);
     if (items !== undefined) {
       const nested = findExtreme(name, items, sign, budget, true);
@@ -218,7 +201,7 @@ function findExtreme(
 function collectNumbers(name: string, args: readonly ExpressionValue[], budget: Budget): number[] {
   budget.takeSteps(args.length);
   return args.flatMap((arg) => {
-    const items = listItems(arg);
+    const items = listElements(arg);
     if (items !== undefined) return collectNumbers(name, items, budget);
     if (arg instanceof GoInteger) return Number(arg.value);
     if (arg instanceof GoDuration) return Number(arg.nanoseconds);

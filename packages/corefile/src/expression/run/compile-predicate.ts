@@ -5,10 +5,10 @@ import { needBoolean, needText } from '../built-ins/built-in.ts';
 import { sortValues } from '../built-ins/lists.ts';
 import { listParts, type NodeOf, type SyntaxNode } from '../syntax/syntax-tree.ts';
 import { EvaluationError } from '../values/budget.ts';
-import { describeType, isSlice, toIdentity } from '../values/describe-value.ts';
-import { toElements } from '../values/equality.ts';
+import { describeType, toIdentity } from '../values/describe-value.ts';
+import { listElements, splitOctets } from '../values/elements.ts';
 import { add } from '../values/numbers.ts';
-import { type ExpressionValue, GoBytes, GoMap, GoSlice } from '../values/value.ts';
+import { type ExpressionValue, GoMap, GoSlice } from '../values/value.ts';
 import type { CompilePart, Computation, LoopScope, Run } from './run.ts';
 
 interface PredicateCall {
@@ -41,7 +41,7 @@ export function compilePredicateCall(node: NodeOf<'builtIn'>, compile: CompilePa
   };
   return (run) => {
     const outer = run.scope;
-    const scope: LoopScope = { items: listElements(call.list(run)), index: 0, accumulator: null };
+    const scope: LoopScope = { items: needElements(call.list(run)), index: 0, accumulator: null };
     run.scope = scope;
     const value = loop(call, scope, run);
     run.scope = outer;
@@ -57,13 +57,13 @@ function findElement(scope: LoopScope | undefined): ExpressionValue {
   return scope?.items[scope.index] ?? null;
 }
 
-/** @throws EvaluationError */
-function listElements(value: ExpressionValue): readonly ExpressionValue[] {
-  if (isSlice(value)) return value.items;
-  if (typeof value === 'string') return toElements(value);
-  if (value instanceof GoBytes) return toElements(value.octets);
+/** Also of texts, and of maps if there are none. @throws EvaluationError */
+function needElements(value: ExpressionValue): readonly ExpressionValue[] {
+  if (typeof value === 'string') return splitOctets(value);
   if (value instanceof GoMap && value.size === 0) return [];
-  throw new EvaluationError(`cannot iterate over ${describeType(value)}`);
+  const elements = listElements(value);
+  if (elements === undefined) throw new EvaluationError(`cannot iterate over ${describeType(value)}`);
+  return elements;
 }
 
 /** The values of the predicate, one after another; `scope.index` is the place of the element. */

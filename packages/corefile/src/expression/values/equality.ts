@@ -4,7 +4,8 @@
 import { GoTime } from '../time/go-time.ts';
 import { GoZone } from '../time/go-zone.ts';
 import { type Budget, EvaluationError } from './budget.ts';
-import { describeType, findInMap, isNil, isSlice, toIdentity } from './describe-value.ts';
+import { describeType, findInMap, isNil, toIdentity } from './describe-value.ts';
+import { listElements } from './elements.ts';
 import { toNumber } from './numbers.ts';
 import { type ExpressionValue, GoBytes, GoDuration, GoInteger, GoMap, GoSlice } from './value.ts';
 
@@ -27,8 +28,8 @@ function equalNumbers(left: bigint | number, right: bigint | number): boolean {
 
 /** The elements of two lists, if one of them is a list of anything, or both are of one type. */
 function comparableLists(left: ExpressionValue, right: ExpressionValue): ListPair | undefined {
-  const first = toItems(left);
-  const second = toItems(right);
+  const first = listElements(left);
+  const second = listElements(right);
   if (first === undefined || second === undefined) return undefined;
   const types = [describeType(left), describeType(right)];
   const isComparable =
@@ -38,16 +39,6 @@ function comparableLists(left: ExpressionValue, right: ExpressionValue): ListPai
 }
 
 type ListPair = readonly [readonly ExpressionValue[], readonly ExpressionValue[]];
-
-function toItems(value: ExpressionValue): readonly ExpressionValue[] | undefined {
-  if (value instanceof GoBytes) return toElements(value.octets);
-  return isSlice(value) ? value.items : undefined;
-}
-
-/** The elements of bytes. */
-export function toElements(octets: string): readonly GoInteger[] {
-  return Array.from(octets, (octet) => new GoInteger('uint8', BigInt(octet.charCodeAt(0))));
-}
 
 function everyPair(
   [first, second]: ListPair,
@@ -95,7 +86,7 @@ export function isIn(item: ExpressionValue, container: ExpressionValue, budget: 
   if (container instanceof GoMap) return findInMap(container, item, budget) !== undefined;
   // A time has no fields that an expression could name.
   if (container instanceof GoTime && typeof item === 'string') return false;
-  const items = toItems(container);
+  const items = listElements(container);
   if (items === undefined)
     throw new EvaluationError(`operator "in" not defined on ${describeType(container)}`);
   budget.takeSteps(items.length);
