@@ -1,7 +1,7 @@
 /**
- * The built-in functions of expr-lang 1.17.8. Those that compute something for each element are named here only: the parser, the check
- * and the evaluation know them.
+ * The built-in functions of expr-lang 1.17.8.
  */
+import { PREDICATE_FUNCTIONS } from '../syntax/predicate-functions.ts';
 import type { BuiltIn, BuiltIns } from './built-in.ts';
 import { DATE_FUNCTIONS } from './dates.ts';
 import { ENCODING_FUNCTIONS } from './json.ts';
@@ -17,17 +17,11 @@ const FUNCTIONS: BuiltIns = new Map([
   ...DATE_FUNCTIONS,
 ]);
 
-export const PREDICATE_NAMES: ReadonlySet<string> = new Set(
-  'all none any one filter map find findIndex findLast findLastIndex count sum groupBy sortBy reduce'.split(
-    ' ',
-  ),
-);
-
 export function findBuiltIn(name: string): BuiltIn | undefined {
   return FUNCTIONS.get(name);
 }
 
 /** Whether a name is that of a built-in function. CoreDNS has `type` of its own in its place. */
 export function isBuiltInName(name: string): boolean {
-  return name === 'type' || FUNCTIONS.has(name) || PREDICATE_NAMES.has(name);
+  return name === 'type' || FUNCTIONS.has(name) || PREDICATE_FUNCTIONS.has(name);
 }

@@ -2,9 +2,10 @@
  * Checks the types of an expression before it is used: names, operands and arguments. The messages are those of expr-lang 1.17.8.
  */
 import { Pattern, PatternError } from '@portolan/kernel/base/pattern.ts';
-import { findBuiltIn, isBuiltInName, PREDICATE_NAMES } from '../built-ins/built-ins.ts';
+import { findBuiltIn, isBuiltInName } from '../built-ins/built-ins.ts';
 import { findMethod } from '../built-ins/methods.ts';
 import { ExpressionError } from '../syntax/expression-error.ts';
+import { PREDICATE_FUNCTIONS } from '../syntax/predicate-functions.ts';
 import type { NodeOf, SyntaxNode } from '../syntax/syntax-tree.ts';
 import { fromOctets, toOctets } from '../text/octets.ts';
 import {
@@ -249,7 +250,7 @@ export class Checker {
   }
 
   #inferBuiltIn(node: NodeOf<'builtIn'>): GoType {
-    if (PREDICATE_NAMES.has(node.name)) return inferPredicateCall(node, this);
+    if (PREDICATE_FUNCTIONS.has(node.name)) return inferPredicateCall(node, this);
     if (node.name === 'get') return this.#inferGet(node);
     const builtIn = findBuiltIn(node.name);
     if (builtIn === undefined) throw this.fault(node, `unknown builtin ${node.name}`);

@@ -3,9 +3,10 @@
  */
 
 import { needBoolean, needText } from '../built-ins/built-in.ts';
-import { findBuiltIn, PREDICATE_NAMES } from '../built-ins/built-ins.ts';
+import { findBuiltIn } from '../built-ins/built-ins.ts';
 import { fetchMember, sliceValue } from '../built-ins/members.ts';
 import { ENVIRONMENT, type NodeTypes } from '../check/checker.ts';
+import { PREDICATE_FUNCTIONS } from '../syntax/predicate-functions.ts';
 import type { NodeOf, SyntaxNode } from '../syntax/syntax-tree.ts';
 import { EvaluationError } from '../values/budget.ts';
 import { describeType, isNil, toIdentity } from '../values/describe-value.ts';
@@ -75,7 +76,7 @@ class Compiler {
       case 'slice':
         return compileSlice(node, compile);
       case 'builtIn':
-        return PREDICATE_NAMES.has(node.name)
+        return PREDICATE_FUNCTIONS.has(node.name)
           ? compilePredicateCall(node, compile)
           : compileBuiltIn(node, compile);
       case 'predicate':

@@ -3,6 +3,7 @@
  */
 import { isPrintable, isSpace, quoteOctets, toOctets } from '../text/octets.ts';
 import { ExpressionError } from './expression-error.ts';
+import { NEGATED } from './operators.ts';
 import { StringLiteralError, unescapeBytes, unescapeString } from './string-literal.ts';
 
 export type TokenKind = 'Identifier' | 'Number' | 'String' | 'Bytes' | 'Operator' | 'Bracket' | 'EOF';
@@ -25,7 +26,6 @@ const WORD = /^[\p{L}\p{Nd}_$]$/u;
 export const OPERATOR_WORDS: ReadonlySet<string> = new Set(
   'in or and matches contains startsWith endsWith let if else not'.split(' '),
 );
-const NEGATED_WORDS: ReadonlySet<string> = new Set('in matches contains startsWith endsWith'.split(' '));
 
 const DECIMAL = '0123456789_';
 const HEXADECIMAL = `${DECIMAL}abcdefABCDEF`;
@@ -149,7 +149,7 @@ export class ExpressionLexer {
     this.#acceptAll(' ');
     const at = this.#at;
     const word = this.#takeWord();
-    if (NEGATED_WORDS.has(word)) this.#pending = { kind: 'Operator', value: word, at };
+    if (NEGATED.has(word)) this.#pending = { kind: 'Operator', value: word, at };
     else this.#at = end;
   }
 

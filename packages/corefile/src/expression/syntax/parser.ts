@@ -6,6 +6,7 @@ import { ExpressionError } from './expression-error.ts';
 import { describeToken, ExpressionLexer, type ExpressionToken, type TokenKind } from './lexer.ts';
 import { parseNumberLiteral } from './number-literal.ts';
 import { BINARY, COMPARISONS, NEGATED, UNARY } from './operators.ts';
+import { PREDICATE_FUNCTIONS } from './predicate-functions.ts';
 import { type BinaryOperator, listParts, type Syntax, type SyntaxNode } from './syntax-tree.ts';
 
 /** What the parser must know of names: a function of the environment may have the name of a built-in one. */
@@ -27,17 +28,6 @@ interface NodeMeasure {
   readonly size: number;
   readonly depth: number;
 }
-
-/** The functions that compute something for each element, with their arguments; `?` marks those that may be left out. */
-const PREDICATES: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
-  ...'all none any one filter map find findIndex findLast findLastIndex groupBy'
-    .split(' ')
-    .map((name) => [name, ['value', 'predicate']] as const),
-  ['count', ['value', 'predicate?']],
-  ['sum', ['value', 'predicate?']],
-  ['sortBy', ['value', 'predicate', 'value?']],
-  ['reduce', ['value', 'predicate', 'value?']],
-]);
 
 /** @throws ExpressionError */
 export function parseExpression(text: string, names: KnownNames): SyntaxNode {
@@ -343,7 +333,7 @@ class ExpressionParser {
   /** @param args what stands left of a pipe @param isBuiltIn whatever the environment has */
   #parseCall(name: ExpressionToken, args: readonly SyntaxNode[], isBuiltIn = false): SyntaxNode {
     const isOverridden = !isBuiltIn && this.#names.isOfEnvironment(name.value);
-    const wanted = isOverridden ? undefined : PREDICATES.get(name.value);
+    const wanted = isOverridden ? undefined : PREDICATE_FUNCTIONS.get(name.value);
     if (wanted !== undefined) {
       const all = this.#parsePredicateArguments(wanted.slice(args.length), args);
       return this.#make({ kind: 'builtIn', name: name.value, args: all }, name.at);
