@@ -3,7 +3,7 @@
  */
 import { fromOctets, toOctets } from '../text/octets.ts';
 import { formatDurationText, formatTime } from '../time/format-time.ts';
-import { type DateFields, GoTime, makeTime, type WallTime, ZERO_TIME } from '../time/go-time.ts';
+import { type DateFields, divideDown, GoTime, makeTime, type WallTime, ZERO_TIME } from '../time/go-time.ts';
 import { findLocalZone, GoZone, UTC } from '../time/go-zone.ts';
 import {
   BOOL,
@@ -106,10 +106,6 @@ const test = (body: (left: GoTime, right: GoTime) => boolean): Method =>
   createMethod(OF_TIME, [TIME], BOOL, (time, [other]) => body(time, needTime(other)));
 const moved = (move: (time: GoTime) => GoTime): Method =>
   createMethod(OF_TIME, [], TIME, (time) => move(time));
-
-function divideDown(dividend: bigint, divisor: bigint): bigint {
-  return dividend / divisor - (dividend % divisor < 0n ? 1n : 0n);
-}
 
 const TIME_METHODS: Methods = new Map(
   Object.entries<Method>({

@@ -6,8 +6,8 @@ import { type GoZone, UTC } from './go-zone.ts';
 const NANOSECONDS = 1_000_000_000n;
 const DAY = 86_400n;
 
-/** The wall clock of an instant. */
-export interface WallTime {
+/** Fields of a date; those beyond their range count on into the next. */
+export interface DateFields {
   readonly year: number;
   /** From 1. */
   readonly month: number;
@@ -16,6 +16,10 @@ export interface WallTime {
   readonly minute: number;
   readonly second: number;
   readonly nanosecond: number;
+}
+
+/** The wall clock of an instant. */
+export interface WallTime extends DateFields {
   /** From 0: Sunday. */
   readonly weekday: number;
   /** From 1. */
@@ -23,17 +27,6 @@ export interface WallTime {
   /** East of UTC, in seconds. */
   readonly offset: number;
   readonly findAbbreviation: () => string;
-}
-
-/** Fields of a date; those beyond their range count on into the next. */
-export interface DateFields {
-  readonly year: number;
-  readonly month: number;
-  readonly day: number;
-  readonly hour: number;
-  readonly minute: number;
-  readonly second: number;
-  readonly nanosecond: number;
 }
 
 export class GoTime {
@@ -79,8 +72,8 @@ export class GoTime {
   }
 }
 
-/** Rounds towards minus infinity. */
-function divideDown(dividend: bigint, divisor: bigint): bigint {
+/** Rounds towards minus infinity. @param divisor above 0 */
+export function divideDown(dividend: bigint, divisor: bigint): bigint {
   const quotient = dividend / divisor;
   return dividend % divisor < 0n ? quotient - 1n : quotient;
 }

@@ -100,10 +100,10 @@ function createTableZone(name: string, timeZone: string): GoZone {
 const LOCALES = ['en-US', 'en-GB', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA', 'ja-JP', 'ko-KR'];
 
 function createAbbreviations(timeZone: string): (milliseconds: number) => string | undefined {
-  const formats = LOCALES.map(
-    (locale) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' }),
-  );
+  let formats: readonly Intl.DateTimeFormat[] | undefined;
   return (milliseconds) => {
+    // All of them take a millisecond to make, and of most zones nobody asks the abbreviation.
+    formats ??= LOCALES.map((locale) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' }));
     for (const format of formats) {
       const part = format.formatToParts(milliseconds).find(({ type }) => type === 'timeZoneName');
       if (part !== undefined && /^(?:[A-Z]{3,5}|UTC)$/.test(part.value)) return part.value;
