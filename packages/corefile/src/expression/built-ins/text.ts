@@ -137,7 +137,7 @@ function splitter(kept: 0 | 1): BuiltIn {
 
 /** @param max of parts; below 0: any number */
 function split(text: string, separator: string, max: number, keepsSeparator: boolean): string[] {
-  if (separator === '') return splitRunes(text, max);
+  if (separator === '') return limitParts(splitRunes(text), max);
   const parts: string[] = [];
   let from = 0;
   while (max < 0 || parts.length < max - 1) {
@@ -149,10 +149,14 @@ function split(text: string, separator: string, max: number, keepsSeparator: boo
   return [...parts, text.slice(from)];
 }
 
-function splitRunes(text: string, max: number): string[] {
-  const runes = Array.from(readRunes(text), ({ octets }) => octets);
-  if (max < 0 || runes.length <= max) return runes;
-  return [...runes.slice(0, max - 1), runes.slice(max - 1).join('')];
+function splitRunes(text: string): string[] {
+  return Array.from(readRunes(text), ({ octets }) => octets);
+}
+
+/** The last one is all that is left. @param max of them; below 0: any number */
+function limitParts(parts: string[], max: number): string[] {
+  if (max < 0 || parts.length <= max) return parts;
+  return [...parts.slice(0, max - 1), parts.slice(max - 1).join('')];
 }
 
 function replace(args: readonly ExpressionValue[], { budget }: EvaluationContext): string {
@@ -160,17 +164,13 @@ function replace(args: readonly ExpressionValue[], { budget }: EvaluationContext
   const max = args[3] === undefined ? -1 : Number(needInteger(args[3]));
   budget.takeScan(text.length);
   if (max === 0 || old === replacement) return text;
-  const parts = old === '' ? splitBetweenRunes(text, max) : split(text, old, max < 0 ? -1 : max + 1, false);
+  const maxParts = max < 0 ? -1 : max + 1;
+  // Nothing is before each rune, and at the end.
+  const parts =
+    old === '' ? limitParts(['', ...splitRunes(text), ''], maxParts) : split(text, old, maxParts, false);
   budget.takeSteps(parts.length);
   budget.takeOctets(text.length + parts.length * replacement.length);
   return parts.join(replacement);
-}
-
-/** Before each rune, and at the end. */
-function splitBetweenRunes(text: string, max: number): string[] {
-  const parts = ['', ...Array.from(readRunes(text), ({ octets }) => octets), ''];
-  if (max < 0 || parts.length - 1 <= max) return parts;
-  return [...parts.slice(0, max), parts.slice(max).join('')];
 }
 
 const MAX_REPETITIONS = 1_000_000n;

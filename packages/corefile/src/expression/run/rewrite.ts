@@ -3,7 +3,13 @@
  * and what needs no list.
  */
 
-import type { NodeOf, PredicateShortcut, Syntax, SyntaxNode } from '../syntax/syntax-tree.ts';
+import {
+  listParts,
+  type NodeOf,
+  type PredicateShortcut,
+  type Syntax,
+  type SyntaxNode,
+} from '../syntax/syntax-tree.ts';
 import type { GoType } from '../types/go-type.ts';
 import { BOOL, FLOAT, INT, STRING, UNKNOWN } from '../types/go-type.ts';
 import { toInt } from '../values/value.ts';
@@ -51,7 +57,7 @@ function constantType({ kind }: SyntaxNode): GoType | undefined {
   return { integer: INT, float: FLOAT, string: STRING, boolean: BOOL }[kind as string];
 }
 
-/** The node itself if none of its parts changed. */
+/** A copy with other parts; the node itself if it has none. */
 function mapParts(node: SyntaxNode, map: (part: SyntaxNode) => SyntaxNode): SyntaxNode {
   switch (node.kind) {
     case 'unary':
@@ -125,13 +131,7 @@ function joinFilterAndMap(node: SyntaxNode): Syntax | undefined {
 }
 
 function usesIndex(node: SyntaxNode): boolean {
-  if (node.kind === 'pointer') return node.name === 'index';
-  let uses = false;
-  mapParts(node, (part) => {
-    uses ||= usesIndex(part);
-    return part;
-  });
-  return uses;
+  return node.kind === 'pointer' ? node.name === 'index' : listParts(node).some(usesIndex);
 }
 
 /** `len(filter(list, a))` counts. */
