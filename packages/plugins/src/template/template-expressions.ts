@@ -76,7 +76,7 @@ export function createRuleEvaluation(clock: Clock): EvaluateRule {
     }),
     ['group', ([name = null]) => toOctets(findGroup(now().match, name))],
   ]);
-  const environment = createEnvironment(TEMPLATE_TYPES, functions);
+  const environment = new Map(createEnvironment(TEMPLATE_TYPES, functions));
   const readClock = () => {
     // Later the answer is another one.
     now().query.forbidStoring();
@@ -96,20 +96,23 @@ export function createRuleEvaluation(clock: Clock): EvaluateRule {
   };
 }
 
-/** @throws EvaluationError */
+/** @param environment has the variables only meanwhile: no function has the name of one @throws EvaluationError */
 function evaluateWith(
   { variables, conditions }: TemplateRule,
-  functions: EnvironmentValues,
+  environment: Map<string, ExpressionValue>,
   now: () => number,
 ): EnvironmentValues | undefined {
-  const environment = new Map(functions);
   const values = new Map<string, ExpressionValue>();
-  for (const { name, expression } of variables) {
-    const value = expression.evaluate(environment, now);
-    environment.set(name, value);
-    values.set(name, value);
+  try {
+    for (const { name, expression } of variables) {
+      const value = expression.evaluate(environment, now);
+      environment.set(name, value);
+      values.set(name, value);
+    }
+    return conditions.every(({ evaluate }) => evaluate(environment, now) === true) ? values : undefined;
+  } finally {
+    for (const { name } of variables) environment.delete(name);
   }
-  return conditions.every(({ evaluate }) => evaluate(environment, now) === true) ? values : undefined;
 }
 
 /** A group by its name or number; empty if there is none. */

@@ -215,6 +215,13 @@ describe('expressions of a template', () => {
     );
   });
 
+  it('have the variables of their own rule alone', async () => {
+    const isThere = "'num' in $env";
+    expect(await told([withExpressions({ num: '1' }, isThere)])).toContain('192.0.2.1');
+    const first = { ...withExpressions({ num: '1' }, 'false'), fallthrough: makeZones('example.') };
+    expect((await askTemplates([first, withExpressions({}, isThere)])).kind).toBe('servfail');
+  });
+
   it('that have no value are SERVFAIL, even with fallthrough', async () => {
     const rule = {
       ...withExpressions({}, "incidr('none', '10.0.0.0/8')"),
