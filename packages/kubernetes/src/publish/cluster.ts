@@ -350,8 +350,9 @@ export class Cluster {
     return kind === 'svc' && this.#model.isStale(namespace, service, labels.length - 3);
   }
 
-  /** Takes no more changes. */
+  /** Takes no more changes. What is cleared from then on did not change in the cluster. */
   stop(): void {
+    this.log.follow(undefined);
     this.#queue.stop();
     for (const sink of [this.services, this.endpoints, this.namespaces]) sink.stop();
   }

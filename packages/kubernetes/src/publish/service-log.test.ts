@@ -131,4 +131,16 @@ describe('the log of services', () => {
     expect([names.length, names[0], names.at(-1)]).toEqual([4_096, 's4999', 's2952']);
     expect([goneSince('s2951'), goneSince('s2952') !== undefined]).toEqual([undefined, true]);
   });
+
+  it('tells its follower nothing of what is cleared after a stop', () => {
+    const { cluster } = makeCluster([service('cart'), service('web')]);
+    const told: string[] = [];
+    cluster.log.follow({
+      serviceChanged: (_, of, change) => told.push(`${of} ${change}`),
+      readyChanged: (_, of) => told.push(`${of} ready`),
+    });
+    cluster.services.remove('shop/web');
+    for (const _ of cluster.clear());
+    expect(told).toEqual(['web went']);
+  });
 });
