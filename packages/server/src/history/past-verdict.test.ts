@@ -97,6 +97,47 @@ describe('a failure', () => {
     expect(explain(records, 'www.corp.test').episodes[0]?.cause).toEqual(configuration);
   });
 
+  describe('of which the server had a finding', () => {
+    const finding = (time: string, effect: 'bad' | 'good', about = ['service shop/cart']) =>
+      ({ ...change(time, effect, `finding at ${time}`, about), change: 'finding' }) as const;
+
+    it.each([
+      ['before', '10:14:55', '10:16:15'],
+      ['after', '10:15:05', '10:16:25'],
+    ])('%s the first failure and the change is explained by the change', (_, begun, ended) => {
+      const records = [GONE, BACK, finding(begun, 'bad'), finding(ended, 'good')];
+      const episode = explain([...records, failure('10:15:01'), failure('10:16:10')]).episodes[0];
+      expect(episode).toMatchObject({ cause: GONE, end: BACK });
+    });
+
+    it.each(['10:14:45', '10:02:00'])('at %s, before the change, is explained by the change', (begun) => {
+      const records = [finding(begun, 'bad'), GONE, failure('10:15:01')];
+      expect(explain(records).episodes[0]?.cause).toEqual(GONE);
+    });
+
+    it('is explained by it, and not by the change that ended it', () => {
+      const found = finding('10:14:55', 'bad');
+      const changed = change('10:15:20', 'either', 'service shop/cart was changed');
+      const records = [found, changed, failure('10:15:01'), failure('10:15:19')];
+      expect(explain(records).episodes).toMatchObject([{ cause: found, end: changed }]);
+    });
+
+    it.each(['10:14:55', '10:15:05'])('is explained by it at %s if nothing was changed near it', (begun) => {
+      const old = change('09:00:00', 'either', 'service shop/cart was changed');
+      const found = finding(begun, 'bad');
+      const ended = finding('10:16:25', 'good');
+      const records = [old, found, ended, failure('10:15:01'), failure('10:16:10')];
+      expect(explain(records).episodes).toMatchObject([{ cause: found, end: ended }]);
+    });
+
+    it('is explained by a configuration that is not in force', () => {
+      const rejected = finding('10:14:55', 'bad', ['configuration']);
+      const former = change('10:14:20', 'either', 'another configuration is in force', ['configuration']);
+      const failed = failure('10:15:01', { about: ['upstream'] });
+      expect(explain([former, rejected, failed]).episodes[0]?.cause).toEqual(rejected);
+    });
+  });
+
   it('near the minute is told as such', () => {
     expect(explain([failure('10:12:01')]).verdict.sentence).toMatch(
       /^not in this time, but near it: cart\.shop/,

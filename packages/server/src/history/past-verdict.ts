@@ -56,7 +56,9 @@ const PAUSE = 5 * 60_000;
 const GRACE = 60_000;
 /** Milliseconds that records of different origin are apart. */
 const EXACT = 2_000;
-/** Milliseconds around a minute in which nothing failed. */
+/** Milliseconds within which a server notices what it is not told. */
+const LATE = 10_000;
+/** Milliseconds around a minute in which nothing failed, and before the first failure. */
 const NEAR = 5 * 60_000;
 /** Milliseconds before and after, in which changes that all names depend on are shown. */
 const WIDE = 15 * 60_000;
@@ -164,15 +166,39 @@ function toEpisode(
   };
 }
 
-/** The latest change of what the failures are about; of services, otherwise one because of which they are not known. */
+/** What a server finds follows from what was changed before, and is a cause only where no such change is known. */
 function findCause(
   changes: readonly ChangeRecord[],
   about: ReadonlySet<string>,
   from: number,
   to: number,
 ): ChangeRecord | undefined {
-  const early = changes.filter(({ at }) => Date.parse(at) <= from + EXACT);
-  const late = changes.filter(
+  const find = (candidates: readonly ChangeRecord[]) => findCauseIn(candidates, changes, about, from, to);
+  const change = find(changes.filter((each) => !isConsequence(each)));
+  const finding = find(changes.filter(isConsequence));
+  if (change === undefined || finding === undefined) return change ?? finding;
+  const changedAt = Date.parse(change.at);
+  const foundAt = Date.parse(finding.at);
+  if (changedAt < Math.min(foundAt, from) - NEAR) return finding;
+  // What is neither good nor bad, and comes later, is rather what ended them.
+  return change.effect === 'either' && changedAt > Math.max(foundAt, from) + LATE ? finding : change;
+}
+
+/** A configuration that is not in force is a change of its own. */
+function isConsequence({ change, about }: ChangeRecord): boolean {
+  return change === 'finding' && !about.includes('configuration');
+}
+
+/** The latest change of what the failures are about; of services, otherwise one because of which they are not known. */
+function findCauseIn(
+  candidates: readonly ChangeRecord[],
+  changes: readonly ChangeRecord[],
+  about: ReadonlySet<string>,
+  from: number,
+  to: number,
+): ChangeRecord | undefined {
+  const early = candidates.filter(({ at }) => Date.parse(at) <= from + EXACT);
+  const late = candidates.filter(
     ({ at }) => Date.parse(at) > from + EXACT && Date.parse(at) <= Math.min(from + GRACE, to + EXACT),
   );
   const find = (subjects: ReadonlySet<string>, since = Number.NEGATIVE_INFINITY) => {
@@ -222,13 +248,16 @@ function findEnd(
   to: number,
 ): ChangeRecord | undefined {
   const subjects = new Set(about);
-  return changes.find(
-    (change) =>
-      hasEffect(change, 'good') &&
-      Date.parse(change.at) > after &&
-      Date.parse(change.at) >= to - GRACE &&
-      sharesSubject(change.about, subjects),
-  );
+  const isEnd = (change: ChangeRecord) =>
+    hasEffect(change, 'good') &&
+    Date.parse(change.at) > after &&
+    Date.parse(change.at) >= to - GRACE &&
+    sharesSubject(change.about, subjects);
+  const first = changes.find(isEnd);
+  if (first === undefined || !isConsequence(first)) return first;
+  // The record of what ended it may come a moment later.
+  const until = Date.parse(first.at) + LATE;
+  return changes.find((each) => isEnd(each) && !isConsequence(each) && Date.parse(each.at) <= until) ?? first;
 }
 
 function hasEffect({ effect }: ChangeRecord, wanted: 'bad' | 'good'): boolean {
