@@ -10,7 +10,7 @@ import type { History } from '@portolan/server/history/history.ts';
 import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import type { Finding } from '@portolan/server/reasons/finding.ts';
 import type { Server } from '@portolan/server/server.ts';
-import { readUpstreams } from './status.ts';
+import { readUpstreams, type UpstreamStatus } from './status.ts';
 
 export interface HistoryChangesOptions {
   readonly server: Server;
@@ -41,6 +41,7 @@ export class HistoryChanges {
   readonly #clusters = new Set<Cluster>();
   readonly #ready = new Map<string, ReadyChange>();
   readonly #upstreams = new Map<string, string>();
+  readonly #unused = new Set<string>();
   readonly #kinds = new Map<string, Pick<FollowedKind, 'state' | 'lists' | 'words'>>();
   readonly #findings = new Map<string, Finding>();
   #readiness = 'the server is ready';
@@ -98,27 +99,52 @@ export class HistoryChanges {
   /** A state that changed is noted with the time of its change. */
   lookAtUpstreams(): void {
     const now = this.#options.clock.now();
-    for (const { server, state, since = 0 } of readUpstreams(this.#options.server)) {
+    for (const { server, state, since = 0 } of this.#readUpstreams().values()) {
       const former = this.#upstreams.get(server);
       if (former === state) continue;
       this.#upstreams.set(server, state);
       const isGood = GOOD_STATES.includes(state);
       if (former === undefined ? isGood : isGood && GOOD_STATES.includes(former)) continue;
-      this.#history.addChange({
-        at: now - since,
-        change: 'upstream',
-        effect: isGood ? 'good' : 'bad',
-        sentence: describeState(server, state, former),
-        about: [`upstream ${server}`],
-      });
+      const effect = isGood ? 'good' : 'bad';
+      this.#noteUpstream(server, effect, describeState(state, former), now - since);
     }
+  }
+
+  /** One that several forwarders ask has the state that is worse. */
+  #readUpstreams(): ReadonlyMap<string, UpstreamStatus> {
+    const upstreams = new Map<string, UpstreamStatus>();
+    for (const upstream of readUpstreams(this.#options.server)) {
+      const known = upstreams.get(upstream.server);
+      if (known === undefined || GOOD_STATES.includes(known.state)) upstreams.set(upstream.server, upstream);
+    }
+    return upstreams;
   }
 
   #look(): void {
     this.#followClusters();
     this.lookAtUpstreams();
+    this.#noteUnused();
     for (const kind of this.#options.server.kinds) this.#takeKind(kind);
     this.#timer = this.#options.clock.after(INTERVAL, () => this.#look());
+  }
+
+  /** Servers go with a configuration, whose record comes first: it is known a moment later. */
+  #noteUnused(): void {
+    const used = this.#readUpstreams();
+    for (const [server, state] of this.#upstreams) {
+      if (used.has(server)) this.#unused.delete(server);
+      else if (!this.#unused.has(server)) this.#unused.add(server);
+      else {
+        this.#unused.delete(server);
+        this.#upstreams.delete(server);
+        if (!GOOD_STATES.includes(state)) this.#noteUpstream(server, 'good', 'is not used any more');
+      }
+    }
+  }
+
+  #noteUpstream(server: string, effect: 'bad' | 'good', what: string, at = this.#options.clock.now()): void {
+    const sentence = `upstream server ${server} ${what}`;
+    this.#history.addChange({ at, change: 'upstream', effect, sentence, about: [`upstream ${server}`] });
   }
 
   /** Clusters come and go with configurations. */
@@ -227,11 +253,11 @@ function toLine(text: string): string {
 
 const WORDS = { came: 'was added', went: 'was removed', changed: 'was changed' } as const;
 
-function describeState(server: string, state: string, former: string | undefined): string {
-  if (state === 'well') return `upstream server ${server} replies again`;
-  if (state === 'off') return `upstream server ${server} was switched off`;
-  if (state === 'untried') return `upstream server ${server} is asked again`;
-  return `upstream server ${server} is ${state}${former === undefined ? '' : `, ${former} before`}`;
+function describeState(state: string, former: string | undefined): string {
+  if (state === 'well') return 'replies again';
+  if (state === 'off') return 'was switched off';
+  if (state === 'untried') return 'is asked again';
+  return `is ${state}${former === undefined ? '' : `, ${former} before`}`;
 }
 
 const OF_UPSTREAMS: readonly string[] = ['upstream-unreachable', 'upstream-slow', 'forwarding-loop'];
