@@ -1,38 +1,22 @@
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
-import type { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
-import type { UpstreamState } from '@portolan/kernel/forward/upstream/upstream-state.ts';
-import { inspectForwarders } from '@portolan/plugins/forward/inspected-forwarders.ts';
 import { History } from '@portolan/server/history/history.ts';
 import { DEFAULT_HISTORY } from '@portolan/server/plan/history-plan.ts';
-import type { Server } from '@portolan/server/server.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { HistoryChanges } from './history-changes.ts';
+import { makeUpstreamServer, type UpstreamStates } from './testing/upstream-server.ts';
 
 const INTERVAL = 5_000;
 
-type States = Readonly<Record<string, UpstreamState['kind']>>;
-
-/** As much of a forwarder as is read. */
-function makeForwarder(states: States): Forwarder {
-  const upstreams = Object.entries(states).map(([upstream, kind]) => ({ upstream, state: { kind } }));
-  return { statistics: () => ({ upstreams }), switchedOff: [] } as unknown as Forwarder;
-}
-
-function makeChanges(...states: readonly States[]) {
+function makeChanges(...states: readonly UpstreamStates[]) {
   let current = states;
-  // As much of a server as is read.
-  const server = {
-    findings: { follow: () => () => {} },
-    kinds: [],
-    engine: { serverBlocks: { inspect: () => [inspectForwarders(current.map(makeForwarder))] } },
-  } as unknown as Server;
+  const server = makeUpstreamServer(() => current);
   const clock = new ManualClock();
   const history = new History(DEFAULT_HISTORY, { clock, log: new RecordingLog() });
-  const changes = new HistoryChanges(history, { server, clock });
+  const changes = new HistoryChanges({ history }, { server, clock });
   changes.start();
   onTestFinished(() => changes.stop());
-  const look = (...next: readonly States[]) => {
+  const look = (...next: readonly UpstreamStates[]) => {
     current = next;
     clock.advance(INTERVAL);
   };

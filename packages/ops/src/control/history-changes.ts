@@ -12,6 +12,11 @@ import type { Finding } from '@portolan/server/reasons/finding.ts';
 import type { Server } from '@portolan/server/server.ts';
 import { readUpstreams, type UpstreamStatus } from './status.ts';
 
+/** The history that keeps records now: another configuration may have another one. */
+export interface KeptIn {
+  readonly history: History;
+}
+
 export interface HistoryChangesOptions {
   readonly server: Server;
   readonly clock: Clock;
@@ -36,7 +41,7 @@ interface ReadyChange {
 }
 
 export class HistoryChanges {
-  readonly #history: History;
+  readonly #kept: KeptIn;
   readonly #options: HistoryChangesOptions;
   readonly #clusters = new Set<Cluster>();
   readonly #ready = new Map<string, ReadyChange>();
@@ -49,8 +54,8 @@ export class HistoryChanges {
   #timer: Timer | undefined;
   #readyTimer: Timer | undefined;
 
-  constructor(history: History, options: HistoryChangesOptions) {
-    this.#history = history;
+  constructor(kept: KeptIn, options: HistoryChangesOptions) {
+    this.#kept = kept;
     this.#options = options;
   }
 
@@ -86,7 +91,7 @@ export class HistoryChanges {
       const more = changes.length - MAX_PLAN_CHANGES;
       const named = changes.slice(0, MAX_PLAN_CHANGES).join('; ');
       const rest = more > 0 ? `; and ${more} more` : '';
-      this.#history.addChange({
+      this.#kept.history.addChange({
         at,
         change: 'configuration',
         effect: 'either',
@@ -144,7 +149,7 @@ export class HistoryChanges {
 
   #noteUpstream(server: string, effect: 'bad' | 'good', what: string, at = this.#options.clock.now()): void {
     const sentence = `upstream server ${server} ${what}`;
-    this.#history.addChange({ at, change: 'upstream', effect, sentence, about: [`upstream ${server}`] });
+    this.#kept.history.addChange({ at, change: 'upstream', effect, sentence, about: [`upstream ${server}`] });
   }
 
   /** Clusters come and go with configurations. */
@@ -162,13 +167,13 @@ export class HistoryChanges {
 
   #noteListed({ names }: Cluster): void {
     const sentence = `the names of ${names.apexes[0] ?? 'the cluster'} are known`;
-    this.#history.addChange({ change: 'objects', effect: 'good', sentence, about: ['objects'] });
+    this.#kept.history.addChange({ change: 'objects', effect: 'good', sentence, about: ['objects'] });
   }
 
   #makeFollower(cluster: Cluster): ServiceFollower {
     return {
       serviceChanged: (namespace, name, change) =>
-        this.#history.addChange({
+        this.#kept.history.addChange({
           change: 'service',
           effect: change === 'went' ? 'bad' : change === 'came' ? 'good' : 'either',
           sentence: `service ${namespace}/${name} ${WORDS[change]}`,
@@ -194,7 +199,7 @@ export class HistoryChanges {
     for (const { cluster, namespace, name, before, now } of changes) {
       const { notReady, terminating } = cluster.contents.endpoints(namespace, name);
       const others = notReady.length + terminating.length;
-      this.#history.addChange({
+      this.#kept.history.addChange({
         change: 'endpoints',
         effect: now < before ? 'bad' : 'good',
         sentence: `service ${namespace}/${name} has ${now} ready endpoints, ${before} before${others === 0 ? '' : `; ${others} are not ready`}`,
@@ -208,7 +213,7 @@ export class HistoryChanges {
     this.#kinds.set(kind, { state, lists, words });
     if (former === undefined) return;
     const note = (effect: 'bad' | 'good' | 'none', sentence: string) =>
-      this.#history.addChange({ change: 'objects', effect, sentence, about: ['objects'] });
+      this.#kept.history.addChange({ change: 'objects', effect, sentence, about: ['objects'] });
     const isTroubled = state === 'waiting' || state === 'silent';
     const wasTroubled = former.state === 'waiting' || former.state === 'silent';
     if (isTroubled && !wasTroubled) note('bad', `${kind} are not followed: ${words ?? state}`);
@@ -229,7 +234,7 @@ export class HistoryChanges {
   }
 
   #noteFinding({ kind, subject }: Finding, effect: 'bad' | 'good', sentence: string): void {
-    this.#history.addChange({ change: 'finding', effect, sentence, about: findSubjects(kind, subject) });
+    this.#kept.history.addChange({ change: 'finding', effect, sentence, about: findSubjects(kind, subject) });
   }
 
   #lookAtReadiness(): void {
@@ -241,7 +246,7 @@ export class HistoryChanges {
   }
 
   #noteServer(effect: 'bad' | 'good' | 'either', sentence: string): void {
-    this.#history.addChange({ change: 'server', effect, sentence, about: ['server'] });
+    this.#kept.history.addChange({ change: 'server', effect, sentence, about: ['server'] });
   }
 }
 

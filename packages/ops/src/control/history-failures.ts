@@ -11,11 +11,11 @@ import type { QueryEvent } from '@portolan/kernel/listen/query-events/event-read
 import { sharedMonotonic } from '@portolan/kernel/listen/query-events/event-ring.ts';
 import { SLOW_ANSWER } from '@portolan/kernel/listen/query-events/event-writer.ts';
 import type { FailureRow, FoundReason } from '@portolan/server/history/failure-minute.ts';
-import type { History } from '@portolan/server/history/history.ts';
 import { cutText } from '@portolan/server/history/history-record.ts';
 import type { AnsweredStep } from '@portolan/server/reasons/conclude.ts';
 import type { Server } from '@portolan/server/server.ts';
 import type { Explainer } from './explain.ts';
+import type { KeptIn } from './history-changes.ts';
 import { RCODE_MASK, readEvent, toStepOutcome } from './query-stream.ts';
 import { findServedDomain } from './served-domain.ts';
 
@@ -40,7 +40,7 @@ interface WaitingRow {
 }
 
 export class HistoryFailures {
-  readonly #history: History;
+  readonly #kept: KeptIn;
   readonly #options: HistoryFailuresOptions;
   readonly #monotonic = sharedMonotonic();
   #explainer: Promise<Explainer> | undefined;
@@ -48,8 +48,8 @@ export class HistoryFailures {
   #isExplaining = false;
   #end: () => void = () => {};
 
-  constructor(history: History, options: HistoryFailuresOptions) {
-    this.#history = history;
+  constructor(kept: KeptIn, options: HistoryFailuresOptions) {
+    this.#kept = kept;
     this.#options = options;
   }
 
@@ -70,7 +70,7 @@ export class HistoryFailures {
 
   #take(events: readonly QueryEvent[], lost: number, domain: string, onError: () => void): void {
     // A listener that wants all queries loses some of these too.
-    if (lost > 0) this.#history.lose(lost);
+    if (lost > 0) this.#kept.history.lose(lost);
     // The clock of events and that of the day differ by more or less.
     const offset = this.#options.clock.now() - this.#monotonic();
     let hasErrors = false;
@@ -90,7 +90,7 @@ export class HistoryFailures {
     const isEmpty = rcode === RCODE.NOERROR && event.answers === 0;
     // Only an empty answer for addresses of IPv4 is a failure.
     if (isEmpty && read.typeNumber !== TYPE.A && !isSlow(event)) return;
-    const row = this.#history.addFailure({
+    const row = this.#kept.history.addFailure({
       at: event.received + offset,
       name: read.key,
       type: typeName(read.typeNumber),

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { History } from '@portolan/server/history/history.ts';
+import type { HistoryPlan } from '@portolan/server/plan/history-plan.ts';
 import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import type { Server } from '@portolan/server/server.ts';
 import { HistoryChanges } from './history-changes.ts';
@@ -16,15 +17,15 @@ export interface HistoryKeeperOptions {
   readonly log: Log;
 }
 
-interface KeptHistory {
-  readonly history: History;
+interface RunningHistory {
+  readonly kept: { history: History };
   readonly changes: HistoryChanges;
   readonly failures: HistoryFailures;
 }
 
 export class HistoryKeeper {
   readonly #options: HistoryKeeperOptions;
-  #running: KeptHistory | undefined;
+  #running: RunningHistory | undefined;
   #plan: ServerPlan | undefined;
   /** What was begun comes to its end in turn. */
   #ending: Promise<void> = Promise.resolve();
@@ -35,7 +36,7 @@ export class HistoryKeeper {
 
   /** Undefined: none is kept. */
   get current(): History | undefined {
-    return this.#running?.history;
+    return this.#running?.kept.history;
   }
 
   /** @param plan in force from now on; undefined: the server stops */
@@ -43,13 +44,15 @@ export class HistoryKeeper {
     const former = this.#plan;
     this.#plan = plan;
     const running = this.#running;
-    if (plan?.history !== undefined && isDeepStrictEqual(plan.history, running?.history.plan)) {
-      if (former !== undefined) running?.changes.planChanged(former, plan);
-      return;
+    if (plan?.history === undefined) {
+      this.#running = undefined;
+      if (running !== undefined) this.#end(running, plan);
+    } else if (running === undefined) this.#begin(plan.history, former === undefined);
+    else {
+      if (!isDeepStrictEqual(plan.history, running.kept.history.plan))
+        this.#replace(running.kept, plan.history);
+      if (former !== undefined) running.changes.planChanged(former, plan);
     }
-    this.#running = undefined;
-    if (running !== undefined) this.#end(running, plan);
-    if (plan?.history !== undefined) this.#begin(plan, running?.history);
   }
 
   /** Settles once all is written. */
@@ -58,24 +61,31 @@ export class HistoryKeeper {
     await this.#ending;
   }
 
-  #begin({ history: plan }: ServerPlan, former: History | undefined): void {
-    if (plan === undefined) return;
+  #begin(plan: HistoryPlan, isStart: boolean): void {
     const history = new History(plan, this.#options);
-    const failures = new HistoryFailures(history, this.#options);
-    const changes = new HistoryChanges(history, this.#options);
-    this.#running = { history, changes, failures };
-    if (former === undefined) changes.serverStarted();
-    else history.inherit(former);
+    const kept = { history };
+    const failures = new HistoryFailures(kept, this.#options);
+    const changes = new HistoryChanges(kept, this.#options);
+    this.#running = { kept, changes, failures };
+    if (isStart) changes.serverStarted();
     failures.start(() => changes.lookAtUpstreams());
     changes.start();
-    // A file of the same name is written to its end first.
     this.#ending = this.#ending.then(() => history.start());
   }
 
-  #end({ history, changes, failures }: KeptHistory, plan: ServerPlan | undefined): void {
+  /** What feeds it goes on: what is noted already is not new. */
+  #replace(kept: RunningHistory['kept'], plan: HistoryPlan): void {
+    const former = kept.history;
+    const history = new History(plan, this.#options);
+    kept.history = history;
+    // A file of the same name is written to its end first.
+    this.#ending = this.#ending.then(() => former.stop()).then(() => history.start(former));
+  }
+
+  #end({ kept, changes, failures }: RunningHistory, plan: ServerPlan | undefined): void {
     failures.stop();
     changes.stop();
     if (plan === undefined) changes.serverStops();
-    this.#ending = this.#ending.then(() => history.stop());
+    this.#ending = this.#ending.then(() => kept.history.stop());
   }
 }

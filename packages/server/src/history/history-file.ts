@@ -2,8 +2,9 @@
  * The file of a history: lines that are appended, so that a killed process loses a minute at most. It is bounded: when it has half of its
  * octets, it becomes the former file, with `.1` behind its name, in place of the one before.
  */
-import { constants } from 'node:fs';
-import { open, readFile, rename, stat } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { open, rename, stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
@@ -41,15 +42,13 @@ export class HistoryFile {
   }
 
   /** The lines of both files, oldest first. Files that are not there have none. */
-  async read(): Promise<readonly string[]> {
+  async *read(): AsyncIterable<string> {
     const { path } = this.#options;
-    const former = await this.#readLines(`${path}.1`);
-    const lines = [...former, ...(await this.#readLines(path))];
-    this.#open();
-    return lines;
+    yield* this.#readLines(`${path}.1`);
+    yield* this.#readLines(path);
   }
 
-  /** Appends lines, sooner or later. */
+  /** Appends lines once the file is open, sooner or later. */
   append(lines: readonly string[]): void {
     const text = lines.map((line) => `${line}\n`).join('');
     if (this.#waiting.length + text.length > MAX_WAITING) return;
@@ -57,7 +56,8 @@ export class HistoryFile {
     if (this.#isOpen) this.#begin();
   }
 
-  #open(): void {
+  /** Writes from now on. */
+  open(): void {
     this.#isOpen = true;
     this.#begin();
   }
@@ -70,7 +70,7 @@ export class HistoryFile {
 
   /** Settles once all is written that was appended. */
   async stop(): Promise<void> {
-    this.#open();
+    this.open();
     await this.#writing;
   }
 
@@ -103,16 +103,16 @@ export class HistoryFile {
     }
   }
 
-  async #readLines(path: string): Promise<readonly string[]> {
+  async *#readLines(path: string): AsyncIterable<string> {
+    const { octets } = this.#options;
     try {
       // Another program may have made it larger.
       const { size } = await stat(path);
-      if (size > this.#options.octets) throw new Error('too large');
-      return (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
+      if (size > octets) throw new Error('too large');
+      yield* createInterface({ input: createReadStream(path, { end: octets }) });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
         this.#options.log.warn('history not read', { path, reason: describeError(error) });
-      return [];
     }
   }
 }

@@ -139,8 +139,19 @@ const isListOfTexts = (value: unknown): boolean =>
 
 const isTime = (value: unknown): boolean => typeof value === 'string' && Number.isFinite(Date.parse(value));
 
-/** When a record begins and ends: milliseconds since 1970. */
-export function readSpan(record: HistoryRecord): { readonly from: number; readonly to: number } {
+/** Milliseconds since 1970. */
+export interface TimeSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Whether two times have a moment in common. */
+export function overlaps(one: TimeSpan, other: TimeSpan): boolean {
+  return one.from <= other.to && one.to >= other.from;
+}
+
+/** When a record begins and ends. */
+export function readSpan(record: HistoryRecord): TimeSpan {
   switch (record.kind) {
     case 'change':
       return { from: Date.parse(record.at), to: Date.parse(record.at) };
@@ -150,6 +161,20 @@ export function readSpan(record: HistoryRecord): { readonly from: number; readon
     case 'left-out':
       return { from: Date.parse(record.from), to: Date.parse(record.to) };
   }
+}
+
+/** Orders records as they began. */
+export function byStart(one: HistoryRecord, other: HistoryRecord): number {
+  return readSpan(one).from - readSpan(other).from;
+}
+
+/** The failed queries of a time that have no record. */
+export function countLeftOut(records: readonly HistoryRecord[], asked: TimeSpan): number {
+  return records.reduce(
+    (sum, record) =>
+      sum + (record.kind === 'left-out' && overlaps(readSpan(record), asked) ? record.queries : 0),
+    0,
+  );
 }
 
 export function cutText(text: string): string {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
@@ -6,7 +6,7 @@ import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-fol
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_HISTORY } from '../plan/history-plan.ts';
 import { History } from './history.ts';
-import type { HistoryRecord } from './history-record.ts';
+import { type HistoryRecord, readSpan } from './history-record.ts';
 
 const MINUTE = 60_000;
 const SMALL = { ...DEFAULT_HISTORY, octets: 8 * 2 ** 20 };
@@ -118,6 +118,17 @@ describe('a file', () => {
     expect(readFileSync(file, 'utf8')).toContain('it went');
   });
 
+  it('that cannot be read is told, and the rest is kept', async () => {
+    const file = await makeFile();
+    mkdirSync(`${file}.1`);
+    const first = await makeHistory({ ...SMALL, file });
+    first.history.addChange(change('it went'));
+    await first.history.stop();
+    const { history, log } = await makeHistory({ ...SMALL, file }, first.clock);
+    expect(await readAll(history)).toMatchObject([{ sentence: 'it went' }]);
+    expect(log.records.map(({ message }) => message)).toContain('history not read');
+  });
+
   it('that cannot be written is an outage, and nothing else is lost', async () => {
     const { history, log, fail, clock } = await makeHistory({ ...SMALL, file: '/proc/none/history' });
     fail('a.');
@@ -128,12 +139,62 @@ describe('a file', () => {
   });
 });
 
-it('takes what another one has', async () => {
-  const { history: former, clock, fail, log } = await makeHistory();
-  fail('a.');
-  clock.advance(MINUTE);
-  const next = new History({ ...SMALL, octets: 9 * 2 ** 20 }, { clock, log });
-  next.inherit(former);
-  expect(await readAll(next)).toMatchObject([{ name: 'a.' }]);
-  expect(next.oldest).toBe(former.oldest);
+it('reaches back to what it has not dropped', async () => {
+  const { history, clock, fail } = await makeHistory({ ...SMALL, octets: 4.1 * 2 ** 20 });
+  const begin = history.oldest;
+  expect(begin).toBe(clock.now());
+  for (let minute = 0; minute < 20; minute += 1) {
+    for (let number = 0; number < 300; number += 1) fail(`${Math.random().toString(36).repeat(4)}.example.`);
+    clock.advance(MINUTE);
+  }
+  expect(history.oldest).toBeGreaterThan(begin);
+  expect((await readAll(history)).map(readSpan).every(({ to }) => to >= history.oldest)).toBe(true);
+});
+
+describe('another configuration', () => {
+  async function replace(
+    { history: former, clock, log }: Awaited<ReturnType<typeof makeHistory>>,
+    plan: typeof SMALL,
+  ) {
+    const next = new History(plan, { clock, log });
+    onTestFinished(() => next.stop());
+    next.addChange(change('meanwhile'));
+    await former.stop();
+    await next.start(former);
+    return next;
+  }
+
+  it('keeps what there was, and the minute that had begun', async () => {
+    const first = await makeHistory();
+    first.fail('a.');
+    first.clock.advance(MINUTE);
+    first.fail('b.');
+    const next = await replace(first, { ...SMALL, octets: 9 * 2 ** 20 });
+    expect(await readAll(next)).toMatchObject([{ name: 'a.' }, { name: 'b.' }, { sentence: 'meanwhile' }]);
+    expect(next.oldest).toBe(first.history.oldest);
+  });
+
+  it('has each record of its file once', async () => {
+    const { path } = await makeTemporaryFolder();
+    const file = join(path, 'history');
+    const first = await makeHistory({ ...SMALL, file });
+    first.fail('a.');
+    const next = await replace(first, { ...SMALL, file, octets: 9 * 2 ** 20 });
+    expect(await readAll(next)).toMatchObject([{ name: 'a.' }, { sentence: 'meanwhile' }]);
+    await next.stop();
+    expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  it('takes what its file has from before', async () => {
+    const { path } = await makeTemporaryFolder();
+    const file = join(path, 'history');
+    const earlier = await makeHistory({ ...SMALL, file });
+    earlier.fail('a.');
+    await earlier.history.stop();
+    earlier.clock.advance(MINUTE);
+    const first = await makeHistory(SMALL, earlier.clock);
+    first.fail('b.');
+    const next = await replace(first, { ...SMALL, file });
+    expect(await readAll(next)).toMatchObject([{ name: 'a.' }, { name: 'b.' }, { sentence: 'meanwhile' }]);
+  });
 });

@@ -11,6 +11,7 @@ import {
   cutText,
   type HistoryRecord,
   MAX_ABOUT,
+  overlaps,
   parseRecord,
   readSpan,
 } from './history-record.ts';
@@ -30,13 +31,11 @@ const MAX_CHANGES = 1_000;
 const KEPT_FOR_OTHERS = 200;
 /** Octets of a minute with all its rows, and of events that wait to be read. */
 const MINUTE_OCTETS = 4 * 2 ** 20;
-/** Lines of a file to read before other work. */
-const PART = 500;
 
 export class History {
   readonly plan: HistoryPlan;
   readonly #clock: Clock;
-  readonly #store: LineStore;
+  #store: LineStore;
   readonly #file: HistoryFile | undefined;
   #minute = new FailureMinute();
   #changes = 0;
@@ -47,30 +46,29 @@ export class History {
   constructor(plan: HistoryPlan, { clock, log }: HistoryDependencies) {
     this.plan = plan;
     this.#clock = clock;
-    this.#store = new LineStore(plan.octets - MINUTE_OCTETS);
+    this.#store = makeStore(plan);
     const { file: path, octets } = plan;
     this.#file = path === undefined ? undefined : new HistoryFile({ path, octets, clock, log });
     this.#since = clock.now();
   }
 
-  /** Takes what the file has from before, and begins to close minutes. */
-  async start(): Promise<void> {
+  /**
+   * Takes what was before, and begins to close minutes.
+   *
+   * @param former one whose plan was another; it has stopped
+   */
+  async start(former?: History): Promise<void> {
     this.#closeLater();
-    for (const [index, line] of ((await this.#file?.read()) ?? []).entries()) {
-      const record = parseRecord(line);
-      if (record !== undefined) this.#store.add({ ...readSpan(record), text: line });
-      if (index % PART === PART - 1) await new Promise((resolve) => setImmediate(resolve));
-    }
-  }
-
-  /** Takes what another one has, whose plan was another. Call it before `start`. */
-  inherit(former: History): void {
-    this.#since = former.oldest;
-    for (const lines of former.#store.read(0, Number.POSITIVE_INFINITY))
-      for (const text of lines) {
-        const record = parseRecord(text);
-        if (record !== undefined) this.#store.add({ ...readSpan(record), text });
-      }
+    const store = makeStore(this.plan);
+    // What the former one has of its file is in its memory.
+    if (this.#file !== undefined && former?.plan.file !== this.plan.file)
+      for await (const line of this.#file.read()) takeLine(store, line, former?.oldest);
+    this.#file?.open();
+    if (former !== undefined) await takeStore(store, former.#store);
+    // The oldest lines go first.
+    for (const line of [...this.#store.read(0, Number.POSITIVE_INFINITY)].flat()) takeLine(store, line);
+    this.#store = store;
+    this.#since = Math.min(this.#since, former?.oldest ?? this.#since);
   }
 
   /** Writes what it has. */
@@ -85,9 +83,10 @@ export class History {
     return this.#store.octets;
   }
 
-  /** What it reaches back to: milliseconds since 1970. */
+  /** What it reaches back to: milliseconds since 1970. Of an earlier time, it may have lost all. */
   get oldest(): number {
-    return Math.min(this.#store.oldest ?? this.#since, this.#since);
+    const { oldest = this.#since, lostUntil = 0 } = this.#store;
+    return Math.max(lostUntil, Math.min(oldest, this.#since));
   }
 
   /** @returns its row if it is the first of its kind in this minute, for its reason to be found */
@@ -120,10 +119,7 @@ export class History {
   async *read(from: number, to: number): AsyncIterable<HistoryRecord> {
     yield { kind: 'reach', from: new Date(this.oldest).toISOString() };
     const current = [...this.#minute.records(this.plan.names), ...this.#listLeftOut()];
-    const isIn = (record: HistoryRecord) => {
-      const span = readSpan(record);
-      return span.from <= to && span.to >= from;
-    };
+    const isIn = (record: HistoryRecord) => overlaps(readSpan(record), { from, to });
     for (const lines of this.#store.read(from, to)) {
       for (const line of lines) {
         const record = parseRecord(line);
@@ -163,5 +159,24 @@ export class History {
     const lines = records.map((record) => ({ ...readSpan(record), text: JSON.stringify(record) }));
     for (const line of lines) this.#store.add(line);
     if (lines.length > 0) this.#file?.append(lines.map(({ text }) => text));
+  }
+}
+
+function makeStore({ octets }: HistoryPlan): LineStore {
+  return new LineStore(octets - MINUTE_OCTETS);
+}
+
+/** @param before milliseconds since 1970: lines of later times are left out */
+function takeLine(store: LineStore, text: string, before = Number.POSITIVE_INFINITY): void {
+  const record = parseRecord(text);
+  const span = record && readSpan(record);
+  if (span !== undefined && span.to < before) store.add({ ...span, text });
+}
+
+async function takeStore(store: LineStore, former: LineStore): Promise<void> {
+  if (former.lostUntil !== undefined) store.lose(former.lostUntil);
+  for (const lines of former.read(0, Number.POSITIVE_INFINITY)) {
+    for (const line of lines) takeLine(store, line);
+    await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -3,19 +3,14 @@
  * there are lines.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { overlaps, type TimeSpan } from './history-record.ts';
 
-/** Of one line: milliseconds since 1970. */
-export interface StoredLine {
-  readonly from: number;
-  readonly to: number;
+export interface StoredLine extends TimeSpan {
   readonly text: string;
 }
 
-interface LineChunk {
-  readonly from: number;
-  readonly to: number;
+interface LineChunk extends TimeSpan {
   readonly octets: Uint8Array;
-  readonly lines: number;
 }
 
 /** Characters of lines that are compressed together: a matter of a millisecond. */
@@ -32,6 +27,7 @@ export class LineStore {
   #chunkOctets = 0;
   #open: StoredLine[] = [];
   #openCharacters = 0;
+  #lostUntil: number | undefined;
 
   /** @param maxOctets for chunks and for the lines that are not compressed yet */
   constructor(maxOctets: number) {
@@ -55,9 +51,19 @@ export class LineStore {
     return this.#chunks[0]?.from ?? this.#open[0]?.from;
   }
 
+  /** Of the lines until then, some are gone: milliseconds since 1970; undefined: none is. */
+  get lostUntil(): number | undefined {
+    return this.#lostUntil;
+  }
+
+  /** Notes that lines until then are gone. */
+  lose(until: number): void {
+    this.#lostUntil = Math.max(this.#lostUntil ?? until, until);
+  }
+
   /** Lines of these times, in the order in which they came, by the chunk: other work may come in between. */
   *read(from: number, to: number): Iterable<readonly string[]> {
-    const isIn = (span: Pick<StoredLine, 'from' | 'to'>) => span.from <= to && span.to >= from;
+    const isIn = (span: TimeSpan) => overlaps(span, { from, to });
     const open = this.#open.filter(isIn).map(({ text }) => text);
     for (const { octets } of this.#chunks.filter(isIn)) yield inflateRawSync(octets).toString().split('\n');
     yield open;
@@ -70,7 +76,6 @@ export class LineStore {
       to: this.#open.reduce((most, line) => Math.max(most, line.to), 0),
       // A copy of its own: zlib's buffer is larger.
       octets: Uint8Array.from(deflateRawSync(text, { level: LEVEL })),
-      lines: this.#open.length,
     };
     this.#chunks.push(chunk);
     this.#chunkOctets += chunk.octets.length + CHUNK_OVERHEAD;
@@ -80,7 +85,11 @@ export class LineStore {
 
   #dropOldest(): void {
     const dropped = this.#chunks.shift();
-    if (dropped === undefined) this.#close();
-    else this.#chunkOctets -= dropped.octets.length + CHUNK_OVERHEAD;
+    if (dropped === undefined) {
+      this.#close();
+      return;
+    }
+    this.#chunkOctets -= dropped.octets.length + CHUNK_OVERHEAD;
+    this.lose(dropped.to);
   }
 }
