@@ -2,7 +2,7 @@
  * What `doctor` prints of a time in the past.
  */
 import type { PastDiagnosis } from '@portolan/ops/control/past-records.ts';
-import type { Episode } from '@portolan/server/history/past-verdict.ts';
+import { countClients, type Episode } from '@portolan/server/history/past-verdict.ts';
 import { renderRecord, renderTime } from '@portolan/server/history/render-past.ts';
 import { type Paint, withoutControls } from '@portolan/server/reasons/render-explanation.ts';
 
@@ -21,9 +21,9 @@ export function renderPastDiagnosis(past: PastDiagnosis, paint: Paint): string {
 }
 
 function renderEpisode(episode: Episode, paint: Paint): readonly string[] {
-  const { name, reason, rcodes, count, clients, from, to, sentence, cause, end, replicas } = episode;
+  const { name, reason, rcodes, count, from, to, sentence, cause, end, replicas } = episode;
   const kind = reason ?? Object.keys(rcodes).join(', ');
-  const many = Object.keys(clients).filter((client) => client !== '').length;
+  const many = countClients(episode);
   const why = sentence === undefined ? '' : `: ${sentence}`;
   return [
     `${paint('bad', 'FAILED')}   ${kind.padEnd(24)}  ${name} ${count} times for ${many === 1 ? 'one client' : `${many} clients`}, ${renderTime(from)} to ${renderTime(to)} UTC${why}`,

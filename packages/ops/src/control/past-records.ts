@@ -6,8 +6,14 @@ import { parseAddress } from '@portolan/dns/address.ts';
 import { matchRanges } from '@portolan/dns/address-range.ts';
 import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { isWithin, tryParseKey } from '@portolan/dns/name.ts';
-import type { ChangeRecord, FailureRecord, HistoryRecord } from '@portolan/server/history/history-record.ts';
-import { readSpan } from '@portolan/server/history/history-record.ts';
+import {
+  byStart,
+  type ChangeRecord,
+  countLeftOut,
+  type HistoryRecord,
+  overlaps,
+  readSpan,
+} from '@portolan/server/history/history-record.ts';
 import { type Episode, findEpisodes } from '@portolan/server/history/past-verdict.ts';
 import type { EventFilter } from './settings/control-order.ts';
 
@@ -30,10 +36,10 @@ const MAX_CHANGES = 50;
 
 /** @param from milliseconds since 1970, as `to` */
 export function diagnosePast(records: readonly HistoryRecord[], from: number, to: number): PastDiagnosis {
-  const sorted = [...records].sort((one, other) => readSpan(one).from - readSpan(other).from);
+  const sorted = [...records].sort(byStart);
   const changes = sorted.filter((record) => record.kind === 'change');
-  const isIn = (record: HistoryRecord) => readSpan(record).to >= from && readSpan(record).from <= to;
-  const failures = sorted.filter((record) => record.kind === 'failure' && isIn(record)) as FailureRecord[];
+  const isIn = (record: HistoryRecord) => overlaps(readSpan(record), { from, to });
+  const failures = sorted.filter((record) => record.kind === 'failure').filter(isIn);
   const shown = changes.filter(
     (change) =>
       isIn(change) && (change.effect !== 'good' || change.change === 'server') && change.effect !== 'none',
@@ -42,12 +48,9 @@ export function diagnosePast(records: readonly HistoryRecord[], from: number, to
     kind: 'PastDiagnosis',
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
-    episodes: findEpisodes(failures, changes).slice(0, MAX_EPISODES),
+    episodes: findEpisodes(failures, changes, { from, to }, MAX_EPISODES),
     changes: shown.slice(-MAX_CHANGES),
-    leftOut: sorted.reduce(
-      (sum, record) => sum + (record.kind === 'left-out' && isIn(record) ? record.queries : 0),
-      0,
-    ),
+    leftOut: countLeftOut(records, { from, to }),
   };
 }
 

@@ -4,14 +4,11 @@
 import { isIP } from 'node:net';
 import { reverseName } from '@portolan/dns/address.ts';
 import { hideText } from './hide-text.ts';
-import type { FailureRecord } from './history-record.ts';
+import type { FailureRecord, TimeSpan } from './history-record.ts';
 
-export interface PastQuestion {
+export interface PastQuestion extends TimeSpan {
   /** As given, with or without its final dot; or an address. */
   readonly name: string;
-  /** Milliseconds since 1970. */
-  readonly from: number;
-  readonly to: number;
   /** The client's, of a name without one. Undefined: any. */
   readonly namespace: string | undefined;
   /** The address of the client. Undefined: any. */
@@ -23,25 +20,26 @@ const OF_CLUSTER = /^(?:([^.]+)\.)?svc\./;
 /** What can be behind `svc` if hashes hide names. */
 const COMMON_DOMAIN = 'cluster.local.';
 
-/**
- * How well a failed name is the one that is meant.
- *
- * @returns 0: it is another
- */
-export function matchName(record: FailureRecord, question: PastQuestion): number {
-  const { name, client } = record;
-  const isHidden = name.startsWith('#');
-  const askedClient = question.client;
-  if (askedClient !== undefined && ![askedClient, hideText(askedClient)].includes(client)) return 0;
+/** How well a failed name is the one that is meant. 0: it is another. */
+export type NameMatch = (record: Pick<FailureRecord, 'name' | 'client'>) => number;
+
+/** What all records are compared with is computed once. */
+export function compileNameMatch(question: PastQuestion): NameMatch {
   const asked = toAbsolute(question.name);
-  if (isHidden) return listCandidates(question).some((each) => hideText(each) === name) ? 2 : 0;
-  if (name === asked) return 2;
-  if (question.name.endsWith('.') || !name.startsWith(asked)) return 0;
-  const [match, namespace] = OF_CLUSTER.exec(name.slice(asked.length)) ?? [];
-  if (match === undefined) return 1;
-  if (namespace === undefined) return countLabels(asked) >= 2 ? 3 : 1;
-  if (question.namespace !== undefined && question.namespace !== namespace) return 0;
-  return countLabels(asked) === 1 ? 3 : 1;
+  const labels = countLabels(asked);
+  const hidden = new Set(listCandidates(question).map(hideText));
+  const clients = question.client === undefined ? undefined : [question.client, hideText(question.client)];
+  return ({ name, client }) => {
+    if (clients?.includes(client) === false) return 0;
+    if (name.startsWith('#')) return hidden.has(name) ? 2 : 0;
+    if (name === asked) return 2;
+    if (question.name.endsWith('.') || !name.startsWith(asked)) return 0;
+    const [match, namespace] = OF_CLUSTER.exec(name.slice(asked.length)) ?? [];
+    if (match === undefined) return 1;
+    if (namespace === undefined) return labels >= 2 ? 3 : 1;
+    if (question.namespace !== undefined && question.namespace !== namespace) return 0;
+    return labels === 1 ? 3 : 1;
+  };
 }
 
 /** The service that a name may be of, as records call it; undefined: it has another form. */

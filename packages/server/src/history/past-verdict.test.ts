@@ -138,6 +138,11 @@ describe('a failure', () => {
     });
   });
 
+  it('that has more records than a call takes arguments is one', () => {
+    const often = new Array<FailureRecord>(200_000).fill(failure('10:15:01'));
+    expect(explain(often).episodes.map(({ count }) => count)).toEqual([200_000]);
+  });
+
   it('near the minute is told as such', () => {
     expect(explain([failure('10:12:01')]).verdict.sentence).toMatch(
       /^not in this time, but near it: cart\.shop/,

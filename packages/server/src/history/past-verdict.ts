@@ -1,9 +1,18 @@
 /**
  * What failed at a time in the past, which change caused it, and which one ended it: pure functions of the records of a history.
  */
-import type { ChangeRecord, FailureRecord, HistoryRecord } from './history-record.ts';
-import { readSpan } from './history-record.ts';
-import { findServiceOfName, matchName, type PastQuestion } from './past-question.ts';
+import {
+  byStart,
+  type ChangeRecord,
+  countLeftOut,
+  type FailureRecord,
+  type HistoryRecord,
+  overlaps,
+  readSpan,
+  type TimeSpan,
+} from './history-record.ts';
+import { NEAR, PastChanges, sharesSubject } from './past-changes.ts';
+import { compileNameMatch, findServiceOfName, type PastQuestion } from './past-question.ts';
 
 export const PAST_VERSION = 'portolan/v1alpha1';
 
@@ -52,20 +61,10 @@ export interface PastExplanation {
 
 /** Milliseconds without a failure that end an episode. A minute has a record of its own. */
 const PAUSE = 5 * 60_000;
-/** Milliseconds between a change and the moment at which the server notices it, or its clients do. */
-const GRACE = 60_000;
-/** Milliseconds that records of different origin are apart. */
-const EXACT = 2_000;
-/** Milliseconds within which a server notices what it is not told. */
-const LATE = 10_000;
-/** Milliseconds around a minute in which nothing failed, and before the first failure. */
-const NEAR = 5 * 60_000;
 /** Milliseconds before and after, in which changes that all names depend on are shown. */
 const WIDE = 15 * 60_000;
 /** What all names depend on. */
 const COMMON: readonly string[] = ['configuration', 'server', 'objects'];
-const CONFIGURATION: ReadonlySet<string> = new Set(['configuration']);
-const OBJECTS: ReadonlySet<string> = new Set(['objects']);
 const MAX_CHANGES = 20;
 
 /** @param reachesTo what the history reaches back to: milliseconds since 1970 */
@@ -75,20 +74,19 @@ export function explainPast(
   reachesTo: number | undefined,
 ): PastExplanation {
   const changes = records.filter((record) => record.kind === 'change').sort(byStart);
+  const matchName = compileNameMatch(question);
   const matched = records.flatMap((record) => {
-    const rank = record.kind === 'failure' ? matchName(record, question) : 0;
+    const rank = record.kind === 'failure' ? matchName(record) : 0;
     return record.kind === 'failure' && rank > 0 ? [{ record, rank }] : [];
   });
-  const inMinute = matched.filter(({ record }) => isWithinSpan(readSpan(record), question));
+  const isInMinute = matched.some(({ record }) => overlaps(readSpan(record), question));
   // People remember times more or less.
   const wide = { from: question.from - NEAR, to: question.to + NEAR };
-  const asked = inMinute.length > 0 ? question : wide;
-  const inTime = matched.filter(({ record }) => isWithinSpan(readSpan(record), asked));
-  const best = Math.max(0, ...inTime.map(({ rank }) => rank));
+  const asked = isInMinute ? question : wide;
+  const inTime = matched.filter(({ record }) => overlaps(readSpan(record), asked));
+  const best = inTime.reduce((most, { rank }) => Math.max(most, rank), 0);
   const own = matched.filter(({ rank }) => rank === best).map(({ record }) => record);
-  const episodes = findEpisodes(own, changes).filter((episode) =>
-    isWithinSpan({ from: Date.parse(episode.from), to: Date.parse(episode.to) }, asked),
-  );
+  const episodes = findEpisodes(own, changes, asked);
   const related = findRelated(changes, question, episodes);
   return {
     apiVersion: PAST_VERSION,
@@ -109,20 +107,45 @@ export function explainPast(
   };
 }
 
-/** The most failures first. */
+/**
+ * The most failures first.
+ *
+ * @param changes in the order of their times
+ * @param asked the time that they overlap
+ */
 export function findEpisodes(
-  failures: readonly FailureRecord[],
-  changes: readonly (ChangeRecord & HistoryRecord)[],
+  failures: readonly (FailureRecord & HistoryRecord)[],
+  changes: readonly ChangeRecord[],
+  asked: TimeSpan,
+  most = Number.POSITIVE_INFINITY,
 ): readonly Episode[] {
   const groups = new Map<string, FailureRecord[]>();
   for (const failure of [...failures].sort(byStart)) {
     const key = `${failure.name} ${failure.rcode === 'NOERROR' ? 'slow' : ''}`;
-    groups.set(key, [...(groups.get(key) ?? []), failure]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [failure]);
+    else group.push(failure);
   }
+  const past = new PastChanges(changes);
   return [...groups.values()]
     .flatMap(splitAtPauses)
-    .map((group) => toEpisode(group, changes))
-    .sort((one, other) => other.count - one.count);
+    .map((group) => ({ group, count: countFailures(group), span: joinSpans(group) }))
+    .filter(({ span }) => overlaps(span, asked))
+    .sort((one, other) => other.count - one.count)
+    .slice(0, most)
+    .map(({ group, count, span }) => toEpisode(group, count, span, past));
+}
+
+function countFailures(failures: readonly FailureRecord[]): number {
+  return failures.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** There may be more than a call takes as arguments. */
+function joinSpans(failures: readonly FailureRecord[]): TimeSpan {
+  return failures.map(readSpan).reduce((joined, { from, to }) => ({
+    from: Math.min(joined.from, from),
+    to: Math.max(joined.to, to),
+  }));
 }
 
 function splitAtPauses(failures: readonly FailureRecord[]): readonly (readonly FailureRecord[])[] {
@@ -139,134 +162,30 @@ function splitAtPauses(failures: readonly FailureRecord[]): readonly (readonly F
 
 function toEpisode(
   failures: readonly (FailureRecord & HistoryRecord)[],
-  changes: readonly ChangeRecord[],
+  count: number,
+  { from, to }: TimeSpan,
+  past: PastChanges,
 ): Episode {
-  const spans = failures.map(readSpan);
-  const from = Math.min(...spans.map((span) => span.from));
-  const to = Math.max(...spans.map((span) => span.to));
-  const about = new Set(failures.flatMap((failure) => failure.about));
+  const failed = { about: new Set(failures.flatMap((failure) => failure.about)), from, to };
   // Later answers may be cached, and say less.
   const explained = failures.find(({ reason }) => reason !== undefined);
-  const cause = findCause(changes, about, from, to);
+  const cause = past.findCause(failed);
   return {
     name: failures[0]?.name ?? '',
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
-    count: failures.reduce((sum, { count }) => sum + count, 0),
+    count,
     slow: failures.reduce((sum, { slow }) => sum + slow, 0),
-    slowest: Math.max(...failures.map(({ slowest }) => slowest)),
+    slowest: findMost(failures.map(({ slowest }) => slowest)),
     rcodes: countBy(failures, ({ rcode }) => rcode),
     clients: countBy(failures, ({ client }) => client),
     types: [...new Set(failures.map(({ type }) => type))],
     reason: explained?.reason,
     sentence: explained?.sentence,
     cause,
-    end: chooseEnd(changes, cause, about, to),
+    end: past.findEnd(failed, cause),
     replicas: [...new Set(failures.flatMap(({ replica = [] }) => replica))],
   };
-}
-
-/** What a server finds follows from what was changed before, and is a cause only where no such change is known. */
-function findCause(
-  changes: readonly ChangeRecord[],
-  about: ReadonlySet<string>,
-  from: number,
-  to: number,
-): ChangeRecord | undefined {
-  const find = (candidates: readonly ChangeRecord[]) => findCauseIn(candidates, changes, about, from, to);
-  const change = find(changes.filter((each) => !isConsequence(each)));
-  const finding = find(changes.filter(isConsequence));
-  if (change === undefined || finding === undefined) return change ?? finding;
-  const changedAt = Date.parse(change.at);
-  const foundAt = Date.parse(finding.at);
-  if (changedAt < Math.min(foundAt, from) - NEAR) return finding;
-  // What is neither good nor bad, and comes later, is rather what ended them.
-  return change.effect === 'either' && changedAt > Math.max(foundAt, from) + LATE ? finding : change;
-}
-
-/** A configuration that is not in force is a change of its own. */
-function isConsequence({ change, about }: ChangeRecord): boolean {
-  return change === 'finding' && !about.includes('configuration');
-}
-
-/** The latest change of what the failures are about; of services, otherwise one because of which they are not known. */
-function findCauseIn(
-  candidates: readonly ChangeRecord[],
-  changes: readonly ChangeRecord[],
-  about: ReadonlySet<string>,
-  from: number,
-  to: number,
-): ChangeRecord | undefined {
-  const early = candidates.filter(({ at }) => Date.parse(at) <= from + EXACT);
-  const late = candidates.filter(
-    ({ at }) => Date.parse(at) > from + EXACT && Date.parse(at) <= Math.min(from + GRACE, to + EXACT),
-  );
-  const find = (subjects: ReadonlySet<string>, since = Number.NEGATIVE_INFINITY) => {
-    const isCause = (change: ChangeRecord) =>
-      hasEffect(change, 'bad') &&
-      Date.parse(change.at) >= since &&
-      sharesSubject(change.about, subjects) &&
-      !isUndone(changes, change, from);
-    return early.findLast(isCause) ?? late.find(isCause);
-  };
-  const own = find(about);
-  // Servers of another configuration are asked for the first time, and names of a former one are asked elsewhere.
-  if ([...about].some(isUpstream))
-    return find(CONFIGURATION, (own === undefined ? from : Date.parse(own.at)) - GRACE) ?? own;
-  return own ?? ([...about].some(isOfService) ? find(OBJECTS) : undefined);
-}
-
-const isOfService = (what: string): boolean => what.startsWith('service ');
-
-function isUpstream(what: string): boolean {
-  return what === 'upstream' || what.startsWith('upstream ');
-}
-
-/** Whether a change was over well before the first failure. */
-function isUndone(changes: readonly ChangeRecord[], change: ChangeRecord, from: number): boolean {
-  const end = findEnd(changes, change.about, Date.parse(change.at), Date.parse(change.at));
-  return end !== undefined && Date.parse(end.at) < from - GRACE;
-}
-
-/** Without a known cause, only a change soon after may have ended it. */
-function chooseEnd(
-  changes: readonly ChangeRecord[],
-  cause: ChangeRecord | undefined,
-  about: ReadonlySet<string>,
-  to: number,
-): ChangeRecord | undefined {
-  if (cause !== undefined) return findEnd(changes, [...cause.about, ...about], Date.parse(cause.at), to);
-  const soon = changes.filter(({ at }) => Date.parse(at) <= to + GRACE);
-  return findEnd(soon, [...about], to - EXACT, to);
-}
-
-/** The first change for the better, after the cause, and not before clients still saw failures. */
-function findEnd(
-  changes: readonly ChangeRecord[],
-  about: readonly string[],
-  after: number,
-  to: number,
-): ChangeRecord | undefined {
-  const subjects = new Set(about);
-  const isEnd = (change: ChangeRecord) =>
-    hasEffect(change, 'good') &&
-    Date.parse(change.at) > after &&
-    Date.parse(change.at) >= to - GRACE &&
-    sharesSubject(change.about, subjects);
-  const first = changes.find(isEnd);
-  if (first === undefined || !isConsequence(first)) return first;
-  // The record of what ended it may come a moment later.
-  const until = Date.parse(first.at) + LATE;
-  return changes.find((each) => isEnd(each) && !isConsequence(each) && Date.parse(each.at) <= until) ?? first;
-}
-
-function hasEffect({ effect }: ChangeRecord, wanted: 'bad' | 'good'): boolean {
-  return effect === wanted || effect === 'either';
-}
-
-/** `upstream` is any upstream server. */
-function sharesSubject(about: readonly string[], subjects: ReadonlySet<string>): boolean {
-  return about.some((what) => subjects.has(what) || (subjects.has('upstream') && isUpstream(what)));
 }
 
 function findRelated(
@@ -280,8 +199,8 @@ function findRelated(
     for (const what of [...(cause?.about ?? []), ...(end?.about ?? [])]) subjects.add(what);
   const starts = episodes.map(({ from }) => Date.parse(from));
   const ends = episodes.map(({ to }) => Date.parse(to));
-  const from = Math.min(question.from, ...starts) - WIDE;
-  const to = Math.max(question.to, ...ends) + WIDE;
+  const from = Math.min(question.from, findLeast(starts)) - WIDE;
+  const to = Math.max(question.to, findMost(ends)) + WIDE;
   return changes.filter(
     (change) =>
       Date.parse(change.at) >= from && Date.parse(change.at) <= to && sharesSubject(change.about, subjects),
@@ -298,7 +217,7 @@ function judge(
   if (worst !== undefined) {
     const span = { from: Date.parse(worst.from), to: Date.parse(worst.to) };
     const verdict = judgeEpisode(worst);
-    if (isWithinSpan(span, question)) return verdict;
+    if (overlaps(span, question)) return verdict;
     return { ...verdict, sentence: `not in this time, but near it: ${verdict.sentence}` };
   }
   if (reachesTo === undefined || reachesTo > question.to)
@@ -312,9 +231,14 @@ function judge(
   return { outcome: 'no-failure', sentence: `${none} at this time, but ${state.sentence}` };
 }
 
+/** Those that were kept. */
+export function countClients({ clients }: Pick<Episode, 'clients'>): number {
+  return Object.keys(clients).filter((client) => client !== '').length;
+}
+
 function judgeEpisode(worst: Episode): PastExplanation['verdict'] {
-  const { name, count, slow, slowest, clients, reason, sentence, rcodes } = worst;
-  const many = Object.keys(clients).filter((client) => client !== '').length;
+  const { name, count, slow, slowest, reason, sentence, rcodes } = worst;
+  const many = countClients(worst);
   const ofClients = many === 0 ? '' : ` for ${many} ${many === 1 ? 'client' : 'clients'}`;
   const times = `${count} ${count === 1 ? 'time' : 'times'}${ofClients}`;
   const shown = name === '' ? 'a name' : name;
@@ -332,20 +256,14 @@ function judgeEpisode(worst: Episode): PastExplanation['verdict'] {
   };
 }
 
-function countLeftOut(records: readonly HistoryRecord[], question: TimeSpan): number {
-  return records
-    .filter((record) => isWithinSpan(readSpan(record), question))
-    .reduce((sum, record) => sum + (record.kind === 'left-out' ? record.queries : 0), 0);
+/** There are more than a call takes as arguments. @returns infinity for none */
+function findLeast(numbers: readonly number[]): number {
+  return numbers.reduce((least, each) => Math.min(least, each), Number.POSITIVE_INFINITY);
 }
 
-/** Milliseconds since 1970. */
-interface TimeSpan {
-  readonly from: number;
-  readonly to: number;
-}
-
-function isWithinSpan(span: TimeSpan, asked: TimeSpan): boolean {
-  return span.from <= asked.to && span.to >= asked.from;
+/** @returns minus infinity for none */
+function findMost(numbers: readonly number[]): number {
+  return numbers.reduce((most, each) => Math.max(most, each), Number.NEGATIVE_INFINITY);
 }
 
 function countBy<Item extends { readonly count: number }>(
@@ -355,8 +273,4 @@ function countBy<Item extends { readonly count: number }>(
   const counts = new Map<string, number>();
   for (const item of items) counts.set(readKey(item), (counts.get(readKey(item)) ?? 0) + item.count);
   return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one));
-}
-
-function byStart(one: HistoryRecord, other: HistoryRecord): number {
-  return readSpan(one).from - readSpan(other).from;
 }
