@@ -4,6 +4,7 @@
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { parseDuration } from '@portolan/kernel/base/duration.ts';
 import { DOCTOR_FLAGS, type DoctorFlags } from '@portolan/ops/control/settings/control-flags.ts';
+import type { TimeSpan } from '@portolan/server/history/history-record.ts';
 import { ALL_CHECKS } from '@portolan/server/reasons/checks/all-checks.ts';
 import { type Diagnosis, DOCTOR_EXIT, runChecks } from '@portolan/server/reasons/finding.ts';
 import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
@@ -13,7 +14,6 @@ import { ExitError } from '../grammar/exit.ts';
 import { holdProcess } from '../process/hold-process.ts';
 import { choosePaint } from './colours.ts';
 import { fail } from './control-output.ts';
-import type { PastSpan } from './past.ts';
 
 const COMMAND = 'doctor';
 
@@ -40,7 +40,7 @@ export const runDoctor: RunCommand = async (words, command) => {
   });
 };
 
-async function diagnoseSince(span: PastSpan, flags: DoctorFlags): Promise<void> {
+async function diagnoseSince(span: TimeSpan, flags: DoctorFlags): Promise<void> {
   const { readPast } = await import('./past.ts');
   const { diagnosePast } = await import('@portolan/ops/control/past-records.ts');
   const { renderPastDiagnosis } = await import('./render-past-diagnosis.ts');

@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import { EXPLAIN_FLAGS, type ExplainFlags } from '@portolan/ops/control/settings/control-flags.ts';
 import { readControlOrder } from '@portolan/ops/control/settings/control-order.ts';
+import type { TimeSpan } from '@portolan/server/history/history-record.ts';
 import { EXPLAIN_EXIT, type Explanation, toExplainExitCode } from '@portolan/server/reasons/explanation.ts';
 import { checkExplanation, renderExplanation } from '@portolan/server/reasons/render-explanation.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
@@ -13,7 +14,6 @@ import { runCommandLine } from '../grammar/command-line.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { choosePaint } from './colours.ts';
 import { fail, requestOrFail } from './control-output.ts';
-import type { PastSpan } from './past.ts';
 
 const COMMAND = 'explain';
 
@@ -50,7 +50,7 @@ async function explain(name: string, types: readonly string[], flags: ExplainFla
 }
 
 /** What failed in the past. */
-async function explainAt(name: string, span: PastSpan, flags: ExplainFlags): Promise<void> {
+async function explainAt(name: string, span: TimeSpan, flags: ExplainFlags): Promise<void> {
   const { findReach, readPast } = await import('./past.ts');
   const { explainPast } = await import('@portolan/server/history/past-verdict.ts');
   const { renderPast } = await import('@portolan/server/history/render-past.ts');

@@ -7,7 +7,13 @@ import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { parseDuration } from '@portolan/kernel/base/duration.ts';
 import { parsePastTime } from '@portolan/ops/control/settings/past-time.ts';
-import { type HistoryRecord, parseRecord, readSpan } from '@portolan/server/history/history-record.ts';
+import {
+  type HistoryRecord,
+  overlaps,
+  parseRecord,
+  readSpan,
+  type TimeSpan,
+} from '@portolan/server/history/history-record.ts';
 import { fail, requestOrFail } from './control-output.ts';
 
 /** The flags of a command about the past. */
@@ -18,20 +24,14 @@ export interface PastFlags {
   readonly socket?: string | undefined;
 }
 
-/** Milliseconds since 1970. */
-export interface PastSpan {
-  readonly from: number;
-  readonly to: number;
-}
-
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Records of a file at most: a history of 16 MB has half as many. */
+/** Records that are kept of a file. */
 const MAX_RECORDS = 2_000_000;
 const MAX_CHANGES_BEFORE = 24 * HOUR;
 
 /** @returns undefined if a command is not about the past @throws ExitError with 2 for flags that cannot be */
-export function readPastSpan(command: string, { at, since, history }: PastFlags): PastSpan | undefined {
+export function readPastSpan(command: string, { at, since, history }: PastFlags): TimeSpan | undefined {
   const now = systemClock.now();
   if (at !== undefined && since !== undefined)
     fail(command, '--at, --since: both given. Give one of them.', 2);
@@ -65,17 +65,18 @@ export function readPastSpan(command: string, { at, since, history }: PastFlags)
 export async function readPast(
   command: string,
   { history, socket }: PastFlags,
-  { from, to }: PastSpan,
+  { from, to }: TimeSpan,
 ): Promise<readonly HistoryRecord[]> {
   const wide = { from: from - HOUR, to: to + HOUR };
   const long = { from: from - MAX_CHANGES_BEFORE, to: to + HOUR };
-  if (history !== undefined) {
-    const records = await readRecords(command, history);
-    return records.filter(
-      (record) => isIn(record, record.kind === 'change' ? long : wide) || record.kind === 'reach',
+  if (history !== undefined)
+    return await readRecords(
+      command,
+      history,
+      (record) =>
+        record.kind === 'reach' || overlaps(readSpan(record), record.kind === 'change' ? long : wide),
     );
-  }
-  const ask = async (span: PastSpan, record: string) => {
+  const ask = async (span: TimeSpan, record: string) => {
     const words = [`from=${toTime(span.from)}`, `to=${toTime(span.to)}`, `record=${record}`];
     const records: unknown[] = [];
     for await (const record of requestOrFail(command, socket, { verb: 'history', words }))
@@ -88,19 +89,25 @@ export async function readPast(
 
 /** What a history reaches back to: milliseconds since 1970; undefined: there is none. */
 export function findReach(records: readonly HistoryRecord[]): number | undefined {
-  const times = records.map((record) => readSpan(record).from);
+  const reaches = records.filter(({ kind }) => kind === 'reach');
+  // A file says nothing of it.
+  const times = (reaches.length === 0 ? records : reaches).map((record) => readSpan(record).from);
   return times.length === 0 ? undefined : times.reduce((least, time) => Math.min(least, time));
 }
 
-async function readRecords(command: string, file: string): Promise<readonly HistoryRecord[]> {
+async function readRecords(
+  command: string,
+  file: string,
+  isWanted: (record: HistoryRecord) => boolean,
+): Promise<readonly HistoryRecord[]> {
   const input = file === '-' ? process.stdin : createReadStream(file);
   const records: HistoryRecord[] = [];
   let others = 0;
   try {
     for await (const line of createInterface({ input })) {
       const record = parseRecord(line);
-      if (record !== undefined) records.push(record);
-      else if (line.trim() !== '') others += 1;
+      if (record === undefined) others += line.trim() === '' ? 0 : 1;
+      else if (isWanted(record)) records.push(record);
       if (records.length === MAX_RECORDS) break;
     }
   } catch (error) {
@@ -109,11 +116,6 @@ async function readRecords(command: string, file: string): Promise<readonly Hist
   if (others > 0)
     process.stderr.write(`portolan ${command}: ${file}: ${others} lines are no records of a history\n`);
   return records;
-}
-
-function isIn(record: HistoryRecord, { from, to }: PastSpan): boolean {
-  const span = readSpan(record);
-  return span.from <= to && span.to >= from;
 }
 
 /** Before 1970 there is nothing. */

@@ -4,6 +4,7 @@
 import type { WatchedQuery } from '@portolan/ops/control/query-stream.ts';
 import { TAIL_FLAGS, type WatchFlags } from '@portolan/ops/control/settings/control-flags.ts';
 import { readControlOrder } from '@portolan/ops/control/settings/control-order.ts';
+import type { TimeSpan } from '@portolan/server/history/history-record.ts';
 import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
 import type { FlagsOf } from '@portolan/server/settings/flags/flag.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
@@ -12,7 +13,6 @@ import { runCommandLine } from '../grammar/command-line.ts';
 import { printPiece } from '../process/outputs.ts';
 import { choosePaint } from './colours.ts';
 import { fail, printRequest } from './control-output.ts';
-import type { PastSpan } from './past.ts';
 
 export const runTail: RunCommand = async (words, command) => {
   return await runCommandLine(words, { ...command, flags: TAIL_FLAGS }, async (flags) => {
@@ -31,7 +31,7 @@ export const runTail: RunCommand = async (words, command) => {
 /** Oldest first. */
 async function printPast(
   command: string,
-  span: PastSpan,
+  span: TimeSpan,
   { since, history, ...watch }: FlagsOf<typeof TAIL_FLAGS>,
   paint: Paint,
 ): Promise<void> {
