@@ -1,22 +1,23 @@
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
 import { History } from '@portolan/server/history/history.ts';
 import { DEFAULT_HISTORY } from '@portolan/server/plan/history-plan.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { HistoryChanges } from './history-changes.ts';
-import { makeUpstreamServer, type UpstreamStates } from './testing/upstream-server.ts';
+import { makeServer, type ServerParts, type UpstreamStates } from './testing/small-server.ts';
 
 const INTERVAL = 5_000;
 
-function makeChanges(...states: readonly UpstreamStates[]) {
-  let current = states;
-  const server = makeUpstreamServer(() => current);
+function makeChanges(begin: ServerParts) {
+  let current = begin;
+  const server = makeServer(() => current);
   const clock = new ManualClock();
   const history = new History(DEFAULT_HISTORY, { clock, log: new RecordingLog() });
   const changes = new HistoryChanges({ history }, { server, clock });
   changes.start();
   onTestFinished(() => changes.stop());
-  const look = (...next: readonly UpstreamStates[]) => {
+  const look = (next: ServerParts) => {
     current = next;
     clock.advance(INTERVAL);
   };
@@ -30,9 +31,9 @@ function makeChanges(...states: readonly UpstreamStates[]) {
 }
 
 it('notes that an upstream server fails and replies again', async () => {
-  const { look, listSentences } = makeChanges({ '10.0.0.2:53': 'well' });
-  look({ '10.0.0.2:53': 'failing' });
-  look({ '10.0.0.2:53': 'well' });
+  const { look, listSentences } = makeChanges({ upstreams: [{ '10.0.0.2:53': 'well' }] });
+  look({ upstreams: [{ '10.0.0.2:53': 'failing' }] });
+  look({ upstreams: [{ '10.0.0.2:53': 'well' }] });
   expect(await listSentences()).toEqual([
     'bad: upstream server 10.0.0.2:53 is failing, well before',
     'good: upstream server 10.0.0.2:53 replies again',
@@ -40,7 +41,9 @@ it('notes that an upstream server fails and replies again', async () => {
 });
 
 it('notes that a failing server is not used any more, once it is sure', async () => {
-  const { look, listSentences } = makeChanges({ '10.0.0.2:53': 'down', '10.0.0.3:53': 'well' });
+  const { look, listSentences } = makeChanges({
+    upstreams: [{ '10.0.0.2:53': 'down', '10.0.0.3:53': 'well' }],
+  });
   look({});
   const begun = ['bad: upstream server 10.0.0.2:53 is down'];
   expect(await listSentences()).toEqual(begun);
@@ -50,9 +53,35 @@ it('notes that a failing server is not used any more, once it is sure', async ()
 });
 
 it('notes once that a server fails which another forwarder reaches', async () => {
-  const states = [{ '10.0.0.2:53': 'down' }, { '10.0.0.2:53': 'well' }] as const;
-  const { look, listSentences } = makeChanges(...states);
-  look(...states);
-  look(...states.toReversed());
+  const states: readonly UpstreamStates[] = [{ '10.0.0.2:53': 'down' }, { '10.0.0.2:53': 'well' }];
+  const { look, listSentences } = makeChanges({ upstreams: states });
+  look({ upstreams: states });
+  look({ upstreams: states.toReversed() });
   expect(await listSentences()).toEqual(['bad: upstream server 10.0.0.2:53 is down']);
+});
+
+it('notes that the names of a cluster are known before its objects are followed again', async () => {
+  const run: (() => void)[] = [];
+  // As much of a cluster as is read.
+  const cluster = {
+    hasBeenKnown: false,
+    whenKnown: (known: () => void) => run.push(known),
+    log: { follow: () => {} },
+    names: { apexes: ['cluster.local.'] },
+  };
+  const makeParts = (state: string): ServerParts => ({
+    cluster: cluster as unknown as Cluster,
+    kinds: [{ kind: 'services', state, lists: 0, words: undefined }],
+  });
+  const { look, listSentences } = makeChanges(makeParts('listing'));
+  look(makeParts('waiting'));
+  look(makeParts('current'));
+  cluster.hasBeenKnown = true;
+  for (const known of run) known();
+  look(makeParts('current'));
+  expect(await listSentences()).toEqual([
+    'bad: services are not followed: waiting',
+    'good: the names of cluster.local. are known',
+    'good: services are followed again',
+  ]);
 });

@@ -31,6 +31,8 @@ const MAX_PLAN_CHANGES = 3;
 const MAX_PLAN_TEXT = 120;
 /** States of upstream servers in which they answer. `untried`: as far as is known. */
 const GOOD_STATES: readonly string[] = ['well', 'untried'];
+/** States of kinds of objects that are not followed. */
+const TROUBLED: readonly string[] = ['waiting', 'silent'];
 
 interface ReadyChange {
   readonly cluster: Cluster;
@@ -210,12 +212,14 @@ export class HistoryChanges {
 
   #takeKind({ kind, state, lists, words }: FollowedKind): void {
     const former = this.#kinds.get(kind);
+    const isTroubled = TROUBLED.includes(state);
+    const wasTroubled = TROUBLED.includes(former?.state ?? '');
+    // Names are known a moment after their objects are followed, and clients see failures until then.
+    if (wasTroubled && !isTroubled && [...this.#clusters].some((cluster) => !cluster.hasBeenKnown)) return;
     this.#kinds.set(kind, { state, lists, words });
     if (former === undefined) return;
     const note = (effect: 'bad' | 'good' | 'none', sentence: string) =>
       this.#kept.history.addChange({ change: 'objects', effect, sentence, about: ['objects'] });
-    const isTroubled = state === 'waiting' || state === 'silent';
-    const wasTroubled = former.state === 'waiting' || former.state === 'silent';
     if (isTroubled && !wasTroubled) note('bad', `${kind} are not followed: ${words ?? state}`);
     if (!isTroubled && wasTroubled) note('good', `${kind} are followed again`);
     if (lists > former.lists && former.lists > 0) note('none', `${kind} were listed again`);

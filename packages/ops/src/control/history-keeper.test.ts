@@ -4,14 +4,14 @@ import { DEFAULT_HISTORY, type HistoryPlan } from '@portolan/server/plan/history
 import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { HistoryKeeper } from './history-keeper.ts';
-import { makeUpstreamServer } from './testing/upstream-server.ts';
+import { makeServer } from './testing/small-server.ts';
 
 // No more of a plan is read.
 const makePlan = (history: HistoryPlan | undefined): ServerPlan =>
   ({ history, engine: { groups: [], blocks: [] }, endpoints: [] }) as unknown as ServerPlan;
 
 function makeKeeper() {
-  const server = makeUpstreamServer(() => [{ '10.0.0.2:53': 'down' }]);
+  const server = makeServer(() => ({ upstreams: [{ '10.0.0.2:53': 'down' }] }));
   const keeper = new HistoryKeeper({ server, clock: new ManualClock(), log: new RecordingLog() });
   onTestFinished(() => keeper.stop());
   const listSentences = async () => {

@@ -4,7 +4,7 @@
 import type { ChangeRecord } from './history-record.ts';
 
 /** Milliseconds between a change and the moment at which the server notices it, or its clients do. */
-export const GRACE = 60_000;
+const GRACE = 60_000;
 /** Milliseconds around a minute in which nothing failed, and before the first failure. */
 export const NEAR = 5 * 60_000;
 /** Milliseconds that records of different origin are apart. */
@@ -23,7 +23,7 @@ interface TimedChange {
 }
 
 /** What failures are about, and when the first and the last was: milliseconds since 1970. */
-export interface FailedSubjects {
+interface FailedSubjects {
   readonly about: ReadonlySet<string>;
   readonly from: number;
   readonly to: number;
