@@ -8,7 +8,6 @@ import { parseInteger } from '@portolan/corefile/directive/go-values.ts';
 import { computeKeyTag } from '@portolan/dns/dnssec/dnskey.ts';
 import { isWithin } from '@portolan/dns/name.ts';
 import { PLAN } from '@portolan/kernel/contract/services.ts';
-import { Dnssec } from './dnssec.ts';
 import { readKeyPair, toBasePath } from './key-files.ts';
 import type { DnssecOptions, NamedKeyPair } from './options.ts';
 
@@ -37,7 +36,10 @@ export const dnssec = definePlugin({
     });
     return draft;
   },
-  create: (options, context) => new Dnssec(options, { ...context, ...context.use(PLAN) }),
+  async load() {
+    const { Dnssec } = await import('./dnssec.ts');
+    return { create: (options, context) => new Dnssec(options, { ...context, ...context.use(PLAN) }) };
+  },
 });
 
 function readKeys(cursor: DirectiveCursor, context: DirectiveContext): readonly NamedKeyPair[] {

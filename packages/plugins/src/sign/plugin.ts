@@ -10,7 +10,6 @@ import type { KeyPair } from '@portolan/dns/dnssec/signing-key.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import { readKeyPair, toBasePath } from '../dnssec/key-files.ts';
 import type { SignedZone, SignOptions } from './options.ts';
-import { Sign } from './sign.ts';
 
 const DEFAULT_DIRECTORY = '/var/lib/coredns';
 const KEY_REMEDY =
@@ -54,7 +53,10 @@ export const sign = definePlugin({
     });
     return { zones };
   },
-  create: (options, context) => new Sign(options, context),
+  async load() {
+    const { Sign } = await import('./sign.ts');
+    return { create: (options, context) => new Sign(options, context) };
+  },
 });
 
 function readDirectory(cursor: DirectiveCursor): string {
