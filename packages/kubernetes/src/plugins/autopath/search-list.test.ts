@@ -58,7 +58,7 @@ describe('the names that a client asks for', () => {
   const domains = ['team-a.svc.cluster.local.', 'svc.cluster.local.'].map(key);
 
   it('end with the name as it is', () => {
-    expect(listSearchCandidates('Cart.Shop.team-a.svc.cluster.local.', domains)).toEqual([
+    expect(listSearchCandidates(parseName('Cart.Shop.team-a.svc.cluster.local.'), domains)).toEqual([
       'Cart.Shop.team-a.svc.cluster.local.',
       'Cart.Shop.svc.cluster.local.',
       'Cart.Shop.',
@@ -66,13 +66,13 @@ describe('the names that a client asks for', () => {
   });
 
   it('have the root once', () => {
-    expect(listSearchCandidates('a.b.x.', [key('x.'), ROOT])).toEqual(['a.b.x.', 'a.b.']);
+    expect(listSearchCandidates(parseName('a.b.x.'), [key('x.'), ROOT])).toEqual(['a.b.x.', 'a.b.']);
   });
 
   it.each(['team-a.svc.cluster.local.', 'xteam-a.svc.cluster.local.', 'a.svc.cluster.local.', '.'])(
     'are unknown for %s',
     (name) => {
-      expect(listSearchCandidates(name, domains)).toBe(undefined);
+      expect(listSearchCandidates(parseName(name), domains)).toBe(undefined);
     },
   );
 });

@@ -1,8 +1,8 @@
 /**
  * The search list of a pod, as the kubelet writes it into the resolv.conf of its containers.
  */
-import { isWithin, ROOT, toParent, tryParseKey } from '@portolan/dns/name.ts';
-import type { NameKey } from '@portolan/dns/types.ts';
+import { isWithin, ROOT, toKey, toParent, tryParseKey } from '@portolan/dns/name.ts';
+import type { AbsoluteName, NameKey } from '@portolan/dns/types.ts';
 import type { SearchingPod } from '../../names/pod-searches.ts';
 
 /** A resolver may ignore what lies beyond (resolv.conf(5)), and kubelets differ in what they leave out. */
@@ -47,12 +47,12 @@ export function searchListOfNodes(own: readonly NameKey[], zone: NameKey): reado
 
 /** The names that a client asks for, in order; undefined: `name` is not below the first domain. */
 export function listSearchCandidates(
-  name: string,
+  name: AbsoluteName,
   domains: readonly NameKey[],
 ): readonly string[] | undefined {
   const [first] = domains;
   if (first === undefined || first === ROOT) return undefined;
-  if (name.length <= first.length || !isWithin(name.toLowerCase() as NameKey, first)) return undefined;
+  if (name.length <= first.length || !isWithin(toKey(name), first)) return undefined;
   const base = name.slice(0, name.length - first.length);
   return [...new Set([...domains, ROOT])].map((domain) => (domain === ROOT ? base : `${base}${domain}`));
 }
