@@ -306,7 +306,6 @@ export class CoreDnsFrontEnd implements FrontEnd {
   }
 }
 
-/** The plugin of each endpoint. */
 /** How a line about an address that cannot be opened begins, in the words of CoreDNS. */
 const OPENING = {
   health: 'plugin/health',
