@@ -18,7 +18,7 @@ import {
 import type { QuestionKey } from './question-key.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { type QueryMessage, writeQuery } from './transport/query-message.ts';
-import type { ExchangeEvents } from './transport/transport.ts';
+import { CONNECTION_LOSSES, type ExchangeEvents } from './transport/transport.ts';
 import { FORGERY_SUSPECTED } from './transport/udp-transport.ts';
 import { isRefusal } from './upstream/refusals.ts';
 import type { Attempt, AttemptEvents, Upstream } from './upstream/upstream.ts';
@@ -76,13 +76,11 @@ function isAboutEdns(rcode: number, edns: Edns | undefined, isKnown: boolean): b
   }
 }
 
-/** Failures after which the server is asked again in its turn. */
-const LOSSES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'connection closed', FORGERY_SUSPECTED]);
-/** The same of HTTP: too many requests, errors of the server, and streams that it resets. */
+/** Failures of HTTP after which the server is asked again in its turn: too many requests, errors of the server, and streams that it resets. */
 const LOSS_OF_HTTP = /^HTTP status (?:429|5\d\d)$|^HTTP\/2 stream error /;
 
 function isLoss(code: string): boolean {
-  return LOSSES.has(code) || LOSS_OF_HTTP.test(code);
+  return CONNECTION_LOSSES.has(code) || code === FORGERY_SUSPECTED || LOSS_OF_HTTP.test(code);
 }
 
 export class QueryRunner extends QueuedTimer implements AttemptEvents {

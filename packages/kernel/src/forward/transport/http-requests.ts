@@ -14,7 +14,7 @@ import type { Agent } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import { MAX_MESSAGE_OCTETS } from '@portolan/dns/response-size.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { toErrorCode } from './transport.ts';
+import { CONNECTION_CLOSED, CONNECTION_LOSSES, toErrorCode } from './transport.ts';
 
 /** Loaded when first used: most servers use other transports. */
 const loadHttps = () => process.getBuiltinModule('node:https');
@@ -75,9 +75,6 @@ class ResponseBody {
 
 const TOO_LARGE = 'response larger than a DNS message';
 
-/** The connection was open, and ended. */
-const LOSSES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
-
 /** One request at a time on each connection, which Node's agent keeps. */
 export class Http1Requests {
   readonly #agent: Agent;
@@ -112,7 +109,7 @@ export class Http1Requests {
       if (isOver) return;
       isOver = true;
       const code = toErrorCode(error);
-      if (LOSSES.has(code)) events.lost(code, request.reusedSocket);
+      if (CONNECTION_LOSSES.has(code)) events.lost(code, request.reusedSocket);
       else events.failed(code);
     };
     request.on('error', fail);
@@ -164,7 +161,6 @@ function readResponse(
   response.on('end', () => done(body.take(), ''));
 }
 
-const CONNECTION_CLOSED = 'connection closed';
 /** Requests in flight on one connection, if the server takes as many: as many as most servers take. */
 const MAX_STREAMS = 100;
 /** Error codes of RFC 9113 section 7: none, and that of a request that is given up. */

@@ -20,6 +20,7 @@ import {
 import { isBareError, type QueryMessage, repeatsQuestion } from './query-message.ts';
 import { openTls, type TlsPeer, type TlsSessions, toConnectOptions } from './tls-socket.ts';
 import {
+  CONNECTION_LOSSES,
   type DroppedPackets,
   type Exchange,
   type ExchangeEvents,
@@ -152,7 +153,7 @@ export class HttpsTransport implements Transport {
   #unopened(exchange: HttpsExchange, code: string): void {
     const other = findLeastLoaded(this.#usable);
     if (other !== undefined) exchange.sendBy(other);
-    else if (LOSSES.has(code)) exchange.lost(code, false);
+    else if (CONNECTION_LOSSES.has(code)) exchange.lost(code, false);
     else exchange.failed(code);
   }
 
@@ -199,8 +200,6 @@ function toRequestHost({ tls, peer }: Pick<HttpsTransportOptions, 'tls' | 'peer'
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** The connection was open, and ended. */
-const LOSSES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 /** How often a query is sent again: after the connections that may all be closed by now, a new one. */
 const MAX_REPEATS = 3;
 

@@ -9,7 +9,7 @@ import { acknowledge } from '../../socket/connected-tcp.ts';
 import { batchesAvailable } from '../../socket/libc.ts';
 import { Outstanding, type OutstandingQuery } from './outstanding.ts';
 import type { TimedReply } from './pipeline-depth.ts';
-import { type DroppedPackets, toErrorCode } from './transport.ts';
+import { CONNECTION_CLOSED, CONNECTION_LOSSES, type DroppedPackets, toErrorCode } from './transport.ts';
 
 /** A query on a connection. The connection sets all but what `OutstandingQuery` has. */
 export interface ConnectionQuery extends OutstandingQuery {
@@ -43,9 +43,6 @@ export interface UpstreamConnectionEvents<Entry> {
   closed(closed: ClosedConnection<Entry>): void;
 }
 
-const CONNECTION_CLOSED = 'connection closed';
-/** The codes of an end by the peer. */
-const ENDS_BY_PEER: ReadonlySet<string> = new Set([CONNECTION_CLOSED, 'ECONNRESET', 'EPIPE']);
 /** Consecutive messages that answer no query, after which the connection is closed. */
 const MAX_STRANGE = 100;
 /** Places for queries: more than are sent at a time, so that a random id is soon free. */
@@ -226,7 +223,7 @@ export class UpstreamConnection<Entry extends ConnectionQuery> {
       idle: this.#answered === 0 ? 0 : next - this.#repliedAt,
       answered: this.#answered,
       wasReady: this.#isReady,
-      isByServer: this.#strange <= MAX_STRANGE && ENDS_BY_PEER.has(code),
+      isByServer: this.#strange <= MAX_STRANGE && CONNECTION_LOSSES.has(code),
     });
   }
 }

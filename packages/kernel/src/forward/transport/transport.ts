@@ -82,6 +82,11 @@ export interface Transport {
   close(): void;
 }
 
+/** The code of a connection that has ended without an error of the network. */
+export const CONNECTION_CLOSED = 'connection closed';
+/** The codes of a connection that was open, and has ended. */
+export const CONNECTION_LOSSES: ReadonlySet<string> = new Set([CONNECTION_CLOSED, 'ECONNRESET', 'EPIPE']);
+
 /** The code of a network error, such as `ECONNREFUSED`. */
 export function toErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
