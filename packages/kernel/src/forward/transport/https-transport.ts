@@ -71,8 +71,9 @@ export class HttpsTransport implements Transport {
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {
     const { method, clock } = this.#options;
     const request = makeRequest(method, this.#host, query.octets);
-    const exchange = new HttpsExchange(query, request, events, clock.monotonic());
-    exchange.start((each) => this.#send(each));
+    const send = (each: HttpsExchange): void => this.#send(each);
+    const exchange = new HttpsExchange(query, request, events, clock.monotonic(), send);
+    send(exchange);
     return {
       overdue: () => this.#overdue(exchange),
       cancel: () => {
@@ -210,22 +211,24 @@ class HttpsExchange implements RequestEvents {
   readonly #query: QueryMessage;
   readonly #request: HttpRequest;
   readonly #events: ExchangeEvents;
-  #send: (exchange: HttpsExchange) => void = () => {};
+  readonly #send: (exchange: HttpsExchange) => void;
   #sent: SentRequest | undefined;
   #repeats = 0;
   #isDone = false;
 
-  constructor(query: QueryMessage, request: HttpRequest, events: ExchangeEvents, askedAt: number) {
+  /** @param send sends it by one of the connections: it calls `sendBy`, `failed` or `lost` */
+  constructor(
+    query: QueryMessage,
+    request: HttpRequest,
+    events: ExchangeEvents,
+    askedAt: number,
+    send: (exchange: HttpsExchange) => void,
+  ) {
     this.#query = query;
     this.#request = request;
     this.#events = events;
     this.askedAt = askedAt;
-  }
-
-  /** @param send sends it by one of the connections, now and again; it calls `sendBy`, `failed` or `lost` */
-  start(send: (exchange: HttpsExchange) => void): void {
     this.#send = send;
-    send(this);
   }
 
   sendBy(connection: Http1Requests | Http2Connection): void {
