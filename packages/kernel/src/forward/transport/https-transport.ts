@@ -115,11 +115,8 @@ export class HttpsTransport implements Transport {
 
   #open(): void {
     if (this.#opening !== undefined) return;
-    const { tls, clock } = this.#options;
-    const socket = openTls(toConnectOptions(this.#options), tls, this.#sessions, [HTTP2, HTTP1]);
+    const socket = this.#connect(HTTP2, HTTP1);
     this.#opening = socket;
-    socket.unref();
-    socket.setNoDelay(true);
     const fail = (code: string) => {
       timeout.cancel();
       if (this.#opening !== socket) return;
@@ -133,10 +130,17 @@ export class HttpsTransport implements Transport {
       timeout.cancel();
       this.#opened(socket);
     });
-    const timeout: Timer = clock.after(OPEN_TIMEOUT, () => {
+    const timeout: Timer = this.#options.clock.after(OPEN_TIMEOUT, () => {
       fail('ETIMEDOUT');
       socket.destroy();
     });
+  }
+
+  #connect(...protocols: readonly string[]): TLSSocket {
+    const socket = openTls(toConnectOptions(this.#options), this.#options.tls, this.#sessions, protocols);
+    socket.unref();
+    socket.setNoDelay(true);
+    return socket;
   }
 
   #opened(socket: TLSSocket): void {
@@ -178,7 +182,7 @@ export class HttpsTransport implements Transport {
   }
 
   #openForHttp1(http1: Http1Requests): TLSSocket {
-    const socket = openTls(toConnectOptions(this.#options), this.#options.tls, this.#sessions, [HTTP1]);
+    const socket = this.#connect(HTTP1);
     // It may have become a server with HTTP/2 alone.
     const forget = (): void => {
       http1.leave();
