@@ -59,7 +59,7 @@ export interface ServiceObserver {
    * @param after octet of its record now; 0: it is gone
    */
   observeService(key: Uint8Array, before: number, after: number): void;
-  /** @param before ready endpoints until now, `now` may be as many; the service may not be there */
+  /** Called when their number changes. @param before ready endpoints until now; the service may not be there */
   observeReady(key: Uint8Array, before: number, now: number): void;
 }
 
@@ -487,8 +487,11 @@ export class RecordWriter {
   }
 
   #observe(entry: number, before: number): void {
-    const key = serviceKeyAt(this.space.views, entry);
-    this.#observer?.observeService(key, before, this.#get(entry + SERVICE.RECORD));
+    this.#observer?.observeService(
+      serviceKeyAt(this.space.views, entry),
+      before,
+      this.#get(entry + SERVICE.RECORD),
+    );
   }
 
   /**
@@ -546,8 +549,9 @@ export class RecordWriter {
   /** Counts a service among those of its namespace that have names, and notes the change. @param ready endpoints until now */
   #serviceChanged(entry: number, ready = this.#get(entry + SERVICE.READY)): void {
     const words = this.#words;
-    const key = serviceKeyAt(this.space.views, entry);
-    this.#observer?.observeReady(key, ready, this.#get(entry + SERVICE.READY));
+    const readyNow = this.#get(entry + SERVICE.READY);
+    if (ready !== readyNow)
+      this.#observer?.observeReady(serviceKeyAt(this.space.views, entry), ready, readyNow);
     this.#changes = (this.#changes + 1) | 0;
     words[(entry + SERVICE.VERSION) >> 2] = this.#changes;
     const flags = this.#get(entry + SERVICE.FLAGS);

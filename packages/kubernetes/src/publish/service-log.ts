@@ -82,7 +82,7 @@ export class ServiceLog implements ServiceObserver {
   }
 
   observeReady(key: Uint8Array, before: number, now: number): void {
-    if (this.#follower === undefined || before === now || !this.#options.areEndpointsListed()) return;
+    if (this.#follower === undefined || !this.#options.areEndpointsListed()) return;
     const { namespace, name } = namesOfKey(key);
     this.#follower.readyChanged(namespace, name, before, now);
   }
