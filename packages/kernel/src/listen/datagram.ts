@@ -53,6 +53,7 @@ class DatagramListener implements UdpListener {
   readonly #answers: MessageAnswers;
   readonly #clock: Clock;
   readonly #warnings: RateLimitedWarnings;
+  readonly #drops: ListenerDrops | undefined;
   readonly #sockets: Socket[] = [];
   #proxies: { readonly plan: ProxyProtocolPlan; readonly datagrams: ProxiedDatagrams } | undefined;
   #badHeaders = 0;
@@ -78,6 +79,7 @@ class DatagramListener implements UdpListener {
     );
     this.#clock = options.clock;
     this.#warnings = new RateLimitedWarnings(options.log, options.clock);
+    this.#drops = options.drops && new ListenerDrops(options.drops);
   }
 
   async open(addresses: readonly ListenAddress[]): Promise<void> {
@@ -199,7 +201,7 @@ class DatagramListener implements UdpListener {
     const isFull = this.#unanswered >= (this.#options.maxUnanswered ?? MAX_UNANSWERED);
     if (isFull && !fairScheduler.dropOldest(client.address)) {
       this.#dropped++;
-      this.#noteDrop(DROPPED.QUERIES);
+      this.#drops?.add(DROPPED.QUERIES, 1);
       return undefined;
     }
     this.#asked++;
@@ -209,7 +211,7 @@ class DatagramListener implements UdpListener {
     if (turn === 'late') this.#expired++;
     if (turn === 'full') this.#dropped++;
     if (turn !== 'serve') {
-      this.#noteDrop(DROPPED.QUERIES);
+      this.#drops?.add(DROPPED.QUERIES, 1);
       return undefined;
     }
     const response = await this.#options.handleQuery(query, client);
@@ -243,12 +245,7 @@ class DatagramListener implements UdpListener {
       );
     } catch {
       this.#refused++;
-      this.#noteDrop(DROPPED.RESPONSES);
+      this.#drops?.add(DROPPED.RESPONSES, 1);
     }
-  }
-
-  #noteDrop(what: (typeof DROPPED)[keyof typeof DROPPED]): void {
-    const { drops } = this.#options;
-    if (drops !== undefined) new ListenerDrops(drops).add(what, 1);
   }
 }
