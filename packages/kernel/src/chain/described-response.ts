@@ -78,23 +78,30 @@ export function findResponseType(response: DescribedResponse | undefined): Respo
   if (header.opcode === OPCODE.UPDATE) return 'UPDATE';
   const type = questions[0]?.type;
   if (header.opcode === OPCODE.NOTIFY || type === TYPE.IXFR || type === TYPE.AXFR) return 'META';
-  if (rcode === RCODE.SERVFAIL || rcode === RCODE.NOTIMP) return 'SERVERERROR';
-  if (rcode === RCODE.NXDOMAIN) return answers.length === 0 ? 'NXDOMAIN' : 'OTHERERROR';
-  if (rcode !== RCODE.NOERROR) return 'OTHERERROR';
-  if (answers.length > 0) return 'NOERROR';
   const has = (kind: 'SOA' | 'NS') => authorities.some(({ data }) => data.kind === kind);
-  if (has('SOA')) return 'NODATA';
-  return has('NS') ? 'DELEGATION' : 'NOERROR';
+  return findTypeByCounts(rcode, answers.length, has('SOA'), has('NS'));
+}
+
+/** The type of a response that is not a zone transfer. @param hasSoa whether its authority section has such a record */
+function findTypeByCounts(rcode: number, answers: number, hasSoa: boolean, hasNs = false): ResponseType {
+  if (rcode === RCODE.SERVFAIL || rcode === RCODE.NOTIMP) return 'SERVERERROR';
+  if (rcode === RCODE.NXDOMAIN) return answers === 0 ? 'NXDOMAIN' : 'OTHERERROR';
+  if (rcode !== RCODE.NOERROR) return 'OTHERERROR';
+  if (answers > 0) return 'NOERROR';
+  if (hasSoa) return 'NODATA';
+  return hasNs ? 'DELEGATION' : 'NOERROR';
 }
 
 export function classifyResponse(response: DescribedResponse | undefined): ResponseClass {
-  const type = findResponseType(response);
-  if (type === 'NOERROR' || type === 'DELEGATION') return 'success';
-  return type === 'NXDOMAIN' || type === 'NODATA' ? 'denial' : 'error';
+  return toClass(findResponseType(response));
 }
 
 /** The class of a response that is not a zone transfer. @param hasSoa whether its authority section has a SOA record */
 export function classOfCounts(rcode: number, answers: number, hasSoa: boolean): ResponseClass {
-  if (rcode === RCODE.NOERROR) return answers === 0 && hasSoa ? 'denial' : 'success';
-  return rcode === RCODE.NXDOMAIN && answers === 0 ? 'denial' : 'error';
+  return toClass(findTypeByCounts(rcode, answers, hasSoa));
+}
+
+function toClass(type: ResponseType): ResponseClass {
+  if (type === 'NOERROR' || type === 'DELEGATION') return 'success';
+  return type === 'NXDOMAIN' || type === 'NODATA' ? 'denial' : 'error';
 }
