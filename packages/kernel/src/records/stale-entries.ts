@@ -54,55 +54,61 @@ export class StaleEntries {
 
   /** A service that is stale already keeps its mark, and with it its time. Here and below. */
   keepService(service: number, mark: LossMark): void {
-    if (this.markOfService(service) !== 0) return;
+    if (!this.#keep(service + SERVICE.LIST, mark)) return;
     this.services++;
-    this.#words[(service + SERVICE.LIST) >> 2] = NO_LIST - mark;
     this.#show(service);
   }
 
   keepNamespace(namespace: number, mark: LossMark): void {
-    if (this.markOfNamespace(namespace) !== 0) return;
-    this.namespaces++;
-    this.#words[(namespace + NAMESPACE.LIST) >> 2] = NO_LIST - mark;
+    if (this.#keep(namespace + NAMESPACE.LIST, mark)) this.namespaces++;
   }
 
   /** @param service that the slice is of */
   keepSlice(slice: number, service: number, mark: LossMark): void {
-    if (this.markOfSlice(slice) !== 0) return;
+    if (!this.#keep(slice + SLICE.LIST, mark)) return;
     this.slices++;
     this.#slices.set(service, [...this.slicesAt(service), slice]);
-    this.#words[(slice + SLICE.LIST) >> 2] = NO_LIST - mark;
     this.#show(service);
   }
 
   /** The source has it again, or it is about to be removed. Here and below. */
   leaveService(service: number): void {
-    if (this.markOfService(service) === 0) return;
+    if (!this.#leave(service + SERVICE.LIST)) return;
     this.services--;
-    this.#words[(service + SERVICE.LIST) >> 2] = 0;
     this.#show(service);
   }
 
   leaveNamespace(namespace: number): void {
-    if (this.markOfNamespace(namespace) === 0) return;
-    this.namespaces--;
-    this.#words[(namespace + NAMESPACE.LIST) >> 2] = 0;
+    if (this.#leave(namespace + NAMESPACE.LIST)) this.namespaces--;
   }
 
   /** @param service that the slice is of */
   leaveSlice(slice: number, service: number): void {
-    if (this.markOfSlice(slice) === 0) return;
+    if (!this.#leave(slice + SLICE.LIST)) return;
     this.slices--;
     const left = this.slicesAt(service).filter((each) => each !== slice);
     if (left.length === 0) this.#slices.delete(service);
     else this.#slices.set(service, left);
-    this.#words[(slice + SLICE.LIST) >> 2] = 0;
     this.#show(service);
   }
 
   #markAt(list: number): LossMark {
     const number = this.#words[list >> 2] ?? 0;
     return number < NO_LIST ? NO_LIST - number : 0;
+  }
+
+  /** @returns whether it was not stale */
+  #keep(list: number, mark: LossMark): boolean {
+    const isNew = this.#markAt(list) === 0;
+    if (isNew) this.#words[list >> 2] = NO_LIST - mark;
+    return isNew;
+  }
+
+  /** @returns whether it was stale */
+  #leave(list: number): boolean {
+    const wasStale = this.#markAt(list) !== 0;
+    if (wasStale) this.#words[list >> 2] = 0;
+    return wasStale;
   }
 
   /** Tells readers whether the answers of a service are stale. */
