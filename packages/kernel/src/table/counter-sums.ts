@@ -80,12 +80,17 @@ interface CounterViews {
   readonly readers: number;
 }
 
-/** Whether an outcome has counts: every answer has octets. @param first the octet of the first reader's page */
-function hasCounts({ fractions, readers }: CounterViews, first: number): boolean {
-  for (let reader = 0; reader < readers; reader++)
-    for (let half = 0; half < 2; half++)
-      if (fractions[locateFraction(first, reader, half)] !== 0) return true;
+/** Whether an outcome has counts. @param first the octet of the first reader's page */
+function hasCounts(views: CounterViews, first: number): boolean {
+  for (let reader = 0; reader < views.readers; reader++) if (isCounting(views, first, reader)) return true;
   return false;
+}
+
+/** Whether a reader has counts of an outcome: every answer has octets, of questions for PTR or of others. */
+function isCounting({ fractions }: CounterViews, first: number, reader: number): boolean {
+  return (
+    fractions[locateFraction(first, reader, 0)] !== 0 || fractions[locateFraction(first, reader, 1)] !== 0
+  );
 }
 
 /** The place of a sum of octets (0, 1), of milliseconds (2, 3) or of the octets of queries (4). */
@@ -127,10 +132,7 @@ class OutcomeSums {
 
   /** Follows a reader once it has counts. */
   #see(reader: number): Uint32Array | undefined {
-    const { fractions } = this.#views;
-    const octets = fractions[locateFraction(this.#first, reader, 0)];
-    const ofPointers = fractions[locateFraction(this.#first, reader, 1)];
-    if (octets === 0 && ofPointers === 0) return undefined;
+    if (!isCounting(this.#views, this.#first, reader)) return undefined;
     this.#seen[reader] = new Uint32Array(COUNTERS.OCTETS);
     return this.#seen[reader];
   }
