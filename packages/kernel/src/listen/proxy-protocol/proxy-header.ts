@@ -18,14 +18,14 @@ import { AF_INET, AF_INET6, IPV4_AT, IPV6_AT } from '../../socket/linux.ts';
  */
 export const NO_HEADER = { NONE: 0, INCOMPLETE: -1, MALFORMED: -2 } as const;
 
-/** Octets of a whole header at most: the fixed part, and 4096 of addresses and TLVs as in CoreDNS. */
-export const MAX_HEADER_OCTETS = 16 + 4096;
-
 const SIGNATURE_1 = Uint8Array.from(Buffer.from('PROXY'));
 const SIGNATURE_2 = Uint8Array.of(0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a);
 const MAX_LINE_OCTETS = 107;
 const FIXED_OCTETS = 16;
+/** Of addresses and TLVs, as in CoreDNS. */
 const MAX_LENGTH = 4096;
+/** Octets of a whole header at most. */
+export const MAX_HEADER_OCTETS = FIXED_OCTETS + MAX_LENGTH;
 const COMMAND = { LOCAL: 0x20, PROXY: 0x21 } as const;
 const FAMILY = { IPV4: 0x10, IPV6: 0x20, UNIX: 0x30 } as const;
 const PROTOCOL = { STREAM: 1, DATAGRAM: 2 } as const;
