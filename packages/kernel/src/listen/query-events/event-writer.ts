@@ -4,6 +4,8 @@
  * A batch: `begin`; for each query `noteQuery` before its answer overwrites it, and `write` after; `publish` when the
  * answers are sent. It allocates no memory.
  */
+import { HEADER_OCTETS } from '@portolan/dns/header.ts';
+import { OPT_OCTETS } from '@portolan/dns/query-records.ts';
 import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import { ENDPOINT_WORDS } from '../../socket/endpoints.ts';
 import {
@@ -23,9 +25,6 @@ export interface EndpointSource {
   writeEndpoints(index: number, target: Uint32Array, at: number): number;
 }
 
-const HEADER_OCTETS = 12;
-const OPT_OCTETS = 11;
-const TYPE_OPT = 41;
 /** Reserves room for the endpoints of an IPv6 packet, the longer ones. */
 const MAX_FIXED_OCTETS = (WORD.ENDPOINTS + 9) * 4;
 const RCODE_MASK = 0x0f;
@@ -151,7 +150,7 @@ export class QueryEventWriter {
     if (at === NO_QUESTION) return;
     this.#questionOctets = at - start - HEADER_OCTETS;
     if (at + OPT_OCTETS > end || view.getInt32(start + 6) !== 0 || view.getUint16(start + 10) !== 1) return;
-    if (view.getUint8(at) !== 0 || view.getUint16(at + 1) !== TYPE_OPT) return;
+    if (view.getUint8(at) !== 0 || view.getUint16(at + 1) !== TYPE.OPT) return;
     this.#ednsSize = view.getUint16(at + 3);
     this.#flags |= FLAG.OPT | ((view.getUint8(at + 7) & 0x80) === 0 ? 0 : FLAG.DNSSEC_OK);
   }
@@ -307,9 +306,10 @@ function isFailure(rcode: number): boolean {
   return rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN && rcode !== RCODE.REFUSED;
 }
 
-/** How many octets of unread events leave room for that of this failure. */
+/** How many octets of unread events leave room for that of this one. What does not exist, or is not allowed, is asked for in floods. */
 function readRoom(view: DataView, start: number): number {
-  return isDenial(view.getUint8(start + 3)) ? FAILURE_OCTETS.DENIALS : FAILURE_OCTETS.ALL;
+  const rcode = view.getUint8(start + 3) & RCODE_MASK;
+  return isFailure(rcode) ? FAILURE_OCTETS.ALL : FAILURE_OCTETS.DENIALS;
 }
 
 /**
@@ -321,12 +321,6 @@ function isFailedResponse(octets: Uint8Array, start: number, length: number): bo
   if (((octets[start + 6] ?? 0) | (octets[start + 7] ?? 0)) !== 0) return false;
   if (((octets[start + 2] ?? 0) & TRUNCATED) !== 0) return false;
   return asksForAddress(octets, start, length);
-}
-
-/** Whether the response code in an octet of the header says that something does not exist, or is not allowed: such answers come in floods. */
-function isDenial(octet: number): boolean {
-  const rcode = octet & RCODE_MASK;
-  return rcode === RCODE.NOERROR || rcode === RCODE.NXDOMAIN || rcode === RCODE.REFUSED;
 }
 
 /** The labels of a name are at most 63 octets long. */
