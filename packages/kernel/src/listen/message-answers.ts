@@ -94,9 +94,12 @@ export class MessageAnswers {
     const length = this.#limit(this.#scratch, verdict, client);
     if (length === 0) return NOTHING;
     const response = this.#scratch.slice(0, length);
-    const about = { received, source: 'table', transport: client.transport } as const;
     if (this.#tableEvents?.wants(response, length, received) === true)
-      this.#tableEvents.add(query, response, client, about);
+      this.#tableEvents.add(query, response, client, {
+        received,
+        source: 'table',
+        transport: client.transport,
+      });
     return { kind: 'response', response };
   }
 
@@ -197,9 +200,8 @@ export class MessageAnswers {
     const length = whole === undefined ? 0 : this.#limit(whole, whole.length, client);
     if (whole === undefined || length === 0) return undefined;
     const response = whole.subarray(0, length);
-    const about = { received, source: 'chain', transport: client.transport } as const;
     if (this.#events?.wants(response, length, received) === true)
-      this.#events.add(query, response, client, about);
+      this.#events.add(query, response, client, { received, source: 'chain', transport: client.transport });
     return response;
   }
 
