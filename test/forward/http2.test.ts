@@ -1,7 +1,6 @@
 /**
  * Queries over HTTPS to a server that knows HTTP/2 alone, as Unbound, BIND, Knot Resolver and dnsdist do.
  */
-import { readFileSync } from 'node:fs';
 import {
   createSecureServer,
   type Http2Session,
@@ -10,20 +9,13 @@ import {
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
-import { parseName } from '@portolan/dns/name.ts';
-import { CLASS, type Message, TYPE } from '@portolan/dns/types.ts';
-import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import {
-  HttpsTransport,
-  type HttpsTransportOptions,
-} from '@portolan/kernel/forward/transport/https-transport.ts';
-import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
+import type { HttpsTransport } from '@portolan/kernel/forward/transport/https-transport.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
+import { readTlsFixture } from '../api-server/tls-fixture.ts';
+import { AUTHORITIES, ask, connect, readQueryOctets } from './asked-over-https.ts';
 
-const AUTHORITIES = [readFileSync(tlsFixturePath('authority.crt'), 'utf8')];
 /** RFC 9113 section 7. */
 const REFUSED_STREAM = 7;
 
@@ -84,35 +76,6 @@ async function serve(
     server.close();
   });
   return Object.assign(running, { port: (server.address() as AddressInfo).port });
-}
-
-async function readQueryOctets(stream: ServerHttp2Stream, path: string): Promise<Uint8Array> {
-  const inPath = new URL(path, 'https://server').searchParams.get('dns');
-  if (inPath !== null) return Buffer.from(inPath, 'base64url');
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-function connect(port: number, options: Partial<HttpsTransportOptions> = {}): HttpsTransport {
-  const transport = new HttpsTransport({
-    peer: { address: '127.0.0.1', port },
-    tls: { serverName: undefined, authorities: AUTHORITIES },
-    method: 'POST',
-    sourceAddress: undefined,
-    clock: systemClock,
-    ...options,
-  });
-  onTestFinished(() => transport.close());
-  return transport;
-}
-
-function ask(transport: HttpsTransport, name = 'www.example.'): Promise<Message | string> {
-  const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true };
-  const question = { name: parseName(name), type: TYPE.A, class: CLASS.IN, ...flags };
-  return new Promise((resolve) => {
-    transport.ask(writeQuery(question, 1232), { replied: resolve, heard() {}, failed: resolve });
-  });
 }
 
 /** Asks for many names at once. @returns the names that were answered, or what failed */

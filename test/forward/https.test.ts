@@ -1,8 +1,7 @@
 /**
  * Queries over HTTPS to a server made with Node.js (RFC 8484).
  */
-import { readFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -14,22 +13,12 @@ import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '@portolan/kernel/forward/forward-plan.ts';
 import { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
-import {
-  HttpsTransport,
-  type HttpsTransportOptions,
-} from '@portolan/kernel/forward/transport/https-transport.ts';
-import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
-import { afterEach, expect, it } from 'vitest';
-import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
-
-const cleanups: (() => unknown)[] = [];
-afterEach(() => {
-  for (const cleanup of cleanups.splice(0).reverse()) cleanup();
-});
+import { expect, it, onTestFinished } from 'vitest';
+import { readTlsFixture } from '../api-server/tls-fixture.ts';
+import { AUTHORITIES, ask, connect, readQueryOctets } from './asked-over-https.ts';
 
 const QUESTION = { name: parseName('www.example.'), type: TYPE.A, class: CLASS.IN };
-const AUTHORITIES = [readFileSync(tlsFixturePath('authority.crt'), 'utf8')];
 
 interface Heard {
   readonly method: string | undefined;
@@ -50,7 +39,7 @@ async function serve(
   const sockets: Duplex[] = [];
   let connections = 0;
   const server: Server = createServer(readTlsFixture('server'), async (request, response) => {
-    const query = decodeMessage(await readQueryOctets(request));
+    const query = decodeMessage(await readQueryOctets(request, request.url ?? ''));
     heard.push({ method: request.method, type: request.headers['content-type'], query });
     if (spoil(heard.length, response)) return;
     response.writeHead(status, { 'content-type': 'application/dns-message' });
@@ -61,10 +50,10 @@ async function serve(
     connections += 1;
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanups.push(
-    () => server.closeAllConnections(),
-    () => server.close(),
-  );
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   return {
     server,
     port: (server.address() as AddressInfo).port,
@@ -72,38 +61,6 @@ async function serve(
     sockets,
     connections: () => connections,
   };
-}
-
-async function readQueryOctets(request: IncomingMessage): Promise<Uint8Array> {
-  const inPath = new URL(request.url ?? '', 'https://server').searchParams.get('dns');
-  if (inPath !== null) return Buffer.from(inPath, 'base64url');
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-function connect(port: number, options: Partial<HttpsTransportOptions> = {}): HttpsTransport {
-  const transport = new HttpsTransport({
-    peer: { address: '127.0.0.1', port },
-    tls: { serverName: undefined, authorities: AUTHORITIES },
-    method: 'POST',
-    sourceAddress: undefined,
-    clock: systemClock,
-    ...options,
-  });
-  cleanups.push(() => transport.close());
-  return transport;
-}
-
-function ask(transport: HttpsTransport): Promise<Message | string> {
-  const question = { ...QUESTION, dnssecOk: false, checkingDisabled: false, recursionDesired: true };
-  return new Promise((resolve) => {
-    transport.ask(writeQuery(question, 1232), {
-      replied: (reply) => resolve(reply),
-      heard() {},
-      failed: resolve,
-    });
-  });
 }
 
 it.each([
@@ -194,7 +151,7 @@ it('is a server of every front end: `https://ADDRESS#NAME`', async () => {
     },
     { clock: systemClock, log: new RecordingLog(), resolveName: () => Promise.reject(new Error('no names')) },
   );
-  cleanups.push(() => forwarder.stop());
+  onTestFinished(() => forwarder.stop());
   const question = { ...QUESTION, dnssecOk: false, checkingDisabled: false, recursionDesired: true };
   const reply = await forwarder.resolve(question, { address: '' });
   expect(reply).toMatchObject({ kind: 'reply', upstream: `https://127.0.0.1:${port}` });

@@ -1,0 +1,53 @@
+/**
+ * A transport over HTTPS to a server of a test, and the queries that such a server reads.
+ */
+import { readFileSync } from 'node:fs';
+import { parseName } from '@portolan/dns/name.ts';
+import { CLASS, type Message, TYPE } from '@portolan/dns/types.ts';
+import { systemClock } from '@portolan/kernel/base/clock.ts';
+import {
+  HttpsTransport,
+  type HttpsTransportOptions,
+} from '@portolan/kernel/forward/transport/https-transport.ts';
+import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
+import { onTestFinished } from 'vitest';
+import { tlsFixturePath } from '../api-server/tls-fixture.ts';
+
+/** Those that have signed the certificates of the fixtures. */
+export const AUTHORITIES = [readFileSync(tlsFixturePath('authority.crt'), 'utf8')];
+
+/** A transport to a server on loopback, closed when its test ends. */
+export function connect(port: number, options: Partial<HttpsTransportOptions> = {}): HttpsTransport {
+  const transport = new HttpsTransport({
+    peer: { address: '127.0.0.1', port },
+    tls: { serverName: undefined, authorities: AUTHORITIES },
+    method: 'POST',
+    sourceAddress: undefined,
+    clock: systemClock,
+    ...options,
+  });
+  onTestFinished(() => transport.close());
+  return transport;
+}
+
+/** Asks for the address of a name. @returns the reply, or what failed */
+export function ask(transport: HttpsTransport, name = 'www.example.'): Promise<Message | string> {
+  const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true };
+  const question = { name: parseName(name), type: TYPE.A, class: CLASS.IN, ...flags };
+  return new Promise((resolve) => {
+    transport.ask(writeQuery(question, 1232), {
+      replied: (reply) => resolve(reply),
+      heard() {},
+      failed: resolve,
+    });
+  });
+}
+
+/** The query of a request by GET or POST. */
+export async function readQueryOctets(body: AsyncIterable<Uint8Array>, path: string): Promise<Uint8Array> {
+  const inPath = new URL(path, 'https://server').searchParams.get('dns');
+  if (inPath !== null) return Buffer.from(inPath, 'base64url');
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
