@@ -4,7 +4,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServerProcess } from './child-process.ts';
 import { DnsClient } from './dns-client.ts';
 import { findFreePort } from './free-port.ts';
 import { machineTime } from './machine.ts';
@@ -13,6 +12,12 @@ import { KNOWN } from './outside.ts';
 import { readProcessTime } from './processor-time.ts';
 import { type Goal, printSummary, type Report, type Table } from './report.ts';
 import { takeTurns } from './rounds.ts';
+import {
+  type CorefileProgram,
+  findCoreDns,
+  findPortolan,
+  runByCorefile,
+} from './servers/corefile-servers.ts';
 import { startUpstream } from './servers/upstream.ts';
 import { summarize } from './statistics.ts';
 import type { Workplace } from './workplace.ts';
@@ -35,14 +40,9 @@ const SCENES: readonly Scene[] = [
 const PATIENCE_MILLISECONDS = 60_000;
 const SETTLE_MILLISECONDS = 5_000;
 
-interface Contestant {
-  readonly name: string;
-  readonly command: readonly [program: string, ...words: string[]];
-}
-
 interface Row {
   readonly scene: Scene;
-  readonly contestant: Contestant;
+  readonly contestant: CorefileProgram;
 }
 
 interface Start {
@@ -77,14 +77,11 @@ export async function measureBlocks(workplace: Workplace): Promise<Report> {
   }
 }
 
-function findContestants({ root, say }: Workplace): readonly Contestant[] {
-  const ours: Contestant = {
-    name: 'Portolan',
-    command: [process.execPath, join(root, 'dist', 'portolan.js'), 'coredns'],
-  };
+function findContestants(workplace: Workplace): readonly CorefileProgram[] {
+  const ours = findPortolan(workplace);
   const { COREDNS: binary } = process.env;
-  if (binary !== undefined) return [ours, { name: 'CoreDNS', command: [binary] }];
-  say('COREDNS names no binary: nothing to compare with');
+  if (binary !== undefined) return [ours, findCoreDns(binary)];
+  workplace.say('COREDNS names no binary: nothing to compare with');
   return [ours];
 }
 
@@ -113,13 +110,7 @@ async function startOnce(
   while (ports.length < (scene.hasPortEach ? scene.blocks : 1)) ports.push(await findFreePort());
   const path = join(folder, 'Corefile-blocks');
   await writeFile(path, writeBlocks(scene, ports, upstream));
-  const words = [...contestant.command, '-conf', path];
-  const server = await ServerProcess.start(
-    contestant.name,
-    'sh',
-    ['-c', 'exec "$@" >/dev/null', 'sh', ...words],
-    'all cores',
-  );
+  const server = await runByCorefile(contestant, path, 'all cores');
   const client = new DnsClient(ports.at(-1) ?? 0);
   try {
     const isAnswered = (data: readonly unknown[]) => data.length > 0;

@@ -4,6 +4,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServerProcess } from '../child-process.ts';
+import type { Place } from '../cores.ts';
 import { findFreePort } from '../free-port.ts';
 import type { Workplace } from '../workplace.ts';
 import { type DnsServer, waitUntilAnswers } from './server.ts';
@@ -17,9 +18,34 @@ export interface CorefileWishes {
   readonly probe: string;
 }
 
+/** A program that takes a Corefile. */
+export interface CorefileProgram {
+  readonly name: string;
+  readonly command: readonly [program: string, ...words: string[]];
+}
+
+export function findPortolan({ root }: Workplace): CorefileProgram {
+  const program = join(root, 'dist', 'portolan.js');
+  return { name: 'Portolan', command: [process.execPath, program, 'coredns'] };
+}
+
+/** @param binary of CoreDNS */
+export function findCoreDns(binary: string): CorefileProgram {
+  return { name: 'CoreDNS', command: [binary] };
+}
+
+/** @param path of the Corefile */
+export function runByCorefile(
+  { name, command }: CorefileProgram,
+  path: string,
+  place?: Place,
+): Promise<ServerProcess> {
+  const words = [...command, '-conf', path];
+  return ServerProcess.start(name, 'sh', ['-c', 'exec "$@" >/dev/null', 'sh', ...words], place);
+}
+
 export function startPortolanCorefile(workplace: Workplace, wishes: CorefileWishes): Promise<DnsServer> {
-  const program = join(workplace.root, 'dist', 'portolan.js');
-  return start(workplace, 'Portolan', [process.execPath, program, 'coredns'], wishes);
+  return start(workplace, findPortolan(workplace), wishes);
 }
 
 /** @param binary of CoreDNS */
@@ -28,26 +54,24 @@ export function startCoreDns(
   binary: string,
   wishes: CorefileWishes,
 ): Promise<DnsServer> {
-  return start(workplace, 'CoreDNS', [binary], wishes);
+  return start(workplace, findCoreDns(binary), wishes);
 }
 
 async function start(
   { folder }: Workplace,
-  name: string,
-  command: readonly string[],
+  program: CorefileProgram,
   { corefile, probe }: CorefileWishes,
 ): Promise<DnsServer> {
   const port = await findFreePort();
   const metricsPort = await findFreePort();
   const path = join(folder, `Corefile-${port}`);
   await writeFile(path, corefile(port, metricsPort));
-  const words = [...command, '-conf', path];
-  const server = await ServerProcess.start(name, 'sh', ['-c', 'exec "$@" >/dev/null', 'sh', ...words]);
+  const server = await runByCorefile(program, path);
   try {
     await waitUntilAnswers(server, port, probe);
   } catch (error) {
     await server.stop();
     throw error;
   }
-  return { name, process: server, port };
+  return { name: program.name, process: server, port };
 }
