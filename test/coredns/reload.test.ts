@@ -2,12 +2,15 @@
  * A Corefile that changes while it is in use: endpoints, metrics and listeners.
  */
 import { writeFile } from 'node:fs/promises';
+import { frame } from '@portolan/dns/frames.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
+import { TcpClient } from '../listen/tcp-client.ts';
+import { queryFor } from '../listen/udp-client.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
@@ -70,6 +73,26 @@ it('takes over a changed Corefile, and keeps what it can', async () => {
   program.signal('SIGTERM');
   expect((await program.exit).code).toBe(0);
   expect(program.output).toContain('[INFO] SIGTERM: Shutting down servers then terminating\n');
+});
+
+it('limits the queries of a connection as the changed Corefile says', async () => {
+  const port = await findFreePort();
+  const withLimit = (limit: string) => `. {\nbind 127.0.0.1\n${limit}\nwhoami\n}\n`;
+  const { program, reload } = await serve(withLimit(''), port);
+  const countAnswers = async () => {
+    const client = new TcpClient(port, '127.0.0.1');
+    for (const id of [1, 2, 3]) client.send(frame(queryFor('a.test.', id)));
+    client.socket.end();
+    await waitUntil('the end', () => client.isEnded);
+    return client.messages.length;
+  };
+  expect(await countAnswers()).toBe(3);
+  await reload(withLimit('timeouts {\nmaxtcpqueries 2\n}'), /Reloading complete/);
+  expect(await countAnswers()).toBe(2);
+  await reload(withLimit(''), /Reloading complete/);
+  expect(await countAnswers()).toBe(3);
+  program.signal('SIGTERM');
+  expect((await program.exit).code).toBe(0);
 });
 
 it('serves on for the lameduck time, while readiness is refused', async () => {

@@ -1,6 +1,6 @@
 import { compileText } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { MAX_READERS } from '@portolan/kernel/table/writer.ts';
-import { countCommonReaders, countReaders } from '@portolan/server/listener-groups.ts';
+import { countCommonReaders, countReaders } from '@portolan/server/plan/count-readers.ts';
 import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

@@ -36,7 +36,6 @@ import type { StartThread } from '@portolan/kernel/listen/udp-reader.ts';
 import type { ListenerGroupPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { batchesWork } from '@portolan/kernel/socket/batch-probe.ts';
-import { MAX_READERS } from '@portolan/kernel/table/writer.ts';
 import type { CorefileLogRings } from './corefile-log-rings.ts';
 import { ListenerCertificates } from './listener-certificates.ts';
 import type { ServerPlan } from './plan/server-plan.ts';
@@ -79,24 +78,6 @@ export interface ListenerGroupsDependencies {
   readonly socketLog: Log;
   readonly clock: Clock;
 }
-
-/** The maximum number of reader threads at any time: the shared ones and those dedicated to groups. */
-export function countReaders(plan: ServerPlan): number {
-  const { spareReaders = 0 } = plan;
-  return Math.min(MAX_GROUP_READERS, countCommonReaders(plan) + countOwnReaders(plan) + spareReaders);
-}
-
-/** The maximum of shared readers; groups with `multisocket` get their readers first. */
-export function countCommonReaders(plan: ServerPlan): number {
-  const { udpReaders } = plan;
-  return Math.max(Math.min(udpReaders, 1), Math.min(udpReaders, MAX_GROUP_READERS - countOwnReaders(plan)));
-}
-
-function countOwnReaders(plan: ServerPlan): number {
-  return plan.listen.groups.reduce((sum, { readers }) => sum + (readers > 1 ? readers : 0), 0);
-}
-
-const MAX_GROUP_READERS = MAX_READERS - 1;
 
 interface OpenGroup {
   plan: ListenerGroupPlan;
@@ -254,7 +235,7 @@ export class ListenerGroups {
   }
 
   /**
-   * Applies the rules for clients and proxies of another plan, whose blocks answer now, to the open groups. The sockets follow with the
+   * Applies the rules for clients and proxies and the limits on connections of another plan, whose blocks answer now, to the open groups. The sockets follow with the
    * next `keepOnly`.
    */
   ruleBy(groups: readonly ListenerGroupPlan[]): void {
@@ -262,6 +243,7 @@ export class ListenerGroups {
       const { server, clients, proxies } = plan;
       const group = this.#open.get(server);
       if (group === undefined) continue;
+      for (const listener of group.tcp) listener.limit(toTcpLimits(plan));
       this.#trust(group, proxies);
       const drops = this.#shedCounts.open(plan);
       if (group.addresses[0]?.drops !== drops)

@@ -36,8 +36,6 @@ import { type FollowedKind, listKinds } from './followed-kinds.ts';
 import { FollowedNetworks } from './followed-networks.ts';
 import { type FrontEnd, logRefusals } from './front-end.ts';
 import {
-  countCommonReaders,
-  countReaders,
   followedGroups,
   ListenerGroups,
   type ListenerGroupsDependencies,
@@ -52,6 +50,7 @@ import { logLines } from './observe/query-events/dnsmasq-lines.ts';
 import type { QueryLine } from './observe/query-events/event-lines.ts';
 import { type LoggedRings, QueryLog } from './observe/query-events/query-log.ts';
 import { NO_CACHE, type Stats } from './observe/stats.ts';
+import { countCommonReaders, countReaders } from './plan/count-readers.ts';
 import type { ServerPlan } from './plan/server-plan.ts';
 import { PLUGIN_SERVICES } from './plugin-services/plugin-services.ts';
 import { findUdpFault, judgeReadiness, judgeWithEtcd, noteFindings } from './readiness.ts';

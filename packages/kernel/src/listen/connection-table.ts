@@ -33,12 +33,17 @@ interface ClientConnections<Connection> {
 const MIN_IDLE_PART = 0.1;
 
 export class ConnectionTable<Connection extends HeldConnection> {
-  readonly #limits: ConnectionTableLimits;
+  #limits: ConnectionTableLimits;
   readonly #clients = new Map<string, ClientConnections<Connection>>();
   #size = 0;
   #octets = 0;
 
   constructor(limits: ConnectionTableLimits) {
+    this.#limits = limits;
+  }
+
+  /** Has other limits from now on. */
+  limit(limits: ConnectionTableLimits): void {
     this.#limits = limits;
   }
 

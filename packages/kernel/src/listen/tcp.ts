@@ -114,7 +114,7 @@ export interface TcpCounts {
 const LAST_ACCEPTING_TURNS = 600;
 
 export class TcpListener {
-  readonly #limits: TcpLimits;
+  #limits: TcpLimits;
   readonly #answers: MessageAnswers;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -163,6 +163,12 @@ export class TcpListener {
   /** Uses another certificate from now on. Sessions can still be resumed. @throws Error as `checkIdentity` */
   renew(identity: TlsIdentity): void {
     this.#tls?.renew(identity);
+  }
+
+  /** Has other limits from now on. Open connections keep those of times and queries. */
+  limit(limits: Partial<TcpLimits>): void {
+    this.#limits = { ...TCP_LIMITS, ...limits };
+    this.#connections.limit(this.#limits);
   }
 
   /** The addresses served, with the ports that the kernel chose. */
