@@ -1,16 +1,13 @@
 /**
- * One case: its folder, its scripted servers, the program, and the steps in order.
+ * One case: its files, its scripted servers, the program, and the steps in order.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { askQuestion } from './ask-step.ts';
 import type { CaseCluster } from './case-cluster.ts';
-import { findCasePorts } from './case-ports.ts';
+import { CaseProgram, type ProgramPool } from './case-program.ts';
 import { type CasePlaces, clean, cleanValue, fill, makeCertificate } from './case-text.ts';
 import { askHttp, readFamilies } from './http-steps.ts';
 import type {
@@ -24,22 +21,22 @@ import type {
 } from './recorded-case.ts';
 import { ScriptedUpstream } from './scripted-upstream.ts';
 
-const ENTRY = fileURLToPath(new URL('../../../dist/portolan.js', import.meta.url));
 const FIRST_ID = 1000;
 /** Milliseconds for recorded lines to come. */
 const MAX_WAIT = 5_000;
 const NO_KUBECONFIG = '/nonexistent/kubeconfig';
 
-/**
- * @param cluster undefined: there is no API server
- * @param expected what was recorded: lines of the log come after the answers, and are waited for
- */
-export async function runCase(
-  spec: RecordedCase,
-  cluster: CaseCluster | undefined,
-  expected?: CaseResult,
-): Promise<CaseResult> {
-  const running = new RunningCase(spec, cluster, expected);
+export interface CaseSurroundings {
+  /** Undefined: there is no API server. */
+  readonly cluster: CaseCluster | undefined;
+  /** What was recorded: lines of the log come after the answers, and are waited for. */
+  readonly expected?: CaseResult;
+  /** Programs that ran other cases. Undefined: the case has one of its own. */
+  readonly programs?: ProgramPool;
+}
+
+export async function runCase(spec: RecordedCase, surroundings: CaseSurroundings): Promise<CaseResult> {
+  const running = new RunningCase(spec, surroundings);
   try {
     return await running.run();
   } finally {
@@ -49,31 +46,28 @@ export async function runCase(
 
 class RunningCase {
   readonly #spec: RecordedCase;
-  readonly #cluster: CaseCluster | undefined;
-  readonly #base = mkdtempSync(join(tmpdir(), 'coredns-case-'));
+  readonly #surroundings: CaseSurroundings;
+  readonly #program: CaseProgram;
   readonly #clientPorts = new Set<number>();
   readonly #closers: (() => void)[] = [];
   readonly #upstreams: ScriptedUpstream[] = [];
-  readonly #expected: CaseResult | undefined;
   readonly #applied: string[] = [];
-  #places: CasePlaces;
-  #child: ChildProcess | undefined;
-  #ended: number | string | null | undefined;
-  #output = '';
 
-  constructor(spec: RecordedCase, cluster: CaseCluster | undefined, expected: CaseResult | undefined) {
+  constructor(spec: RecordedCase, surroundings: CaseSurroundings) {
     this.#spec = spec;
-    this.#expected = expected;
-    this.#cluster = cluster;
-    const folder = join(this.#base, 'd');
-    mkdirSync(folder);
-    const kubeconfig = cluster?.kubeconfig ?? NO_KUBECONFIG;
-    this.#places = { folder, ports: new Map(), kubeconfig, clientPorts: this.#clientPorts };
+    this.#surroundings = surroundings;
+    this.#program = surroundings.programs?.take(spec.flags ?? []) ?? new CaseProgram();
+  }
+
+  get #places(): CasePlaces {
+    const { folder, ports } = this.#program;
+    const kubeconfig = this.#surroundings.cluster?.kubeconfig ?? NO_KUBECONFIG;
+    return { folder, ports, kubeconfig, clientPorts: this.#clientPorts };
   }
 
   async run(): Promise<CaseResult> {
     const { name, steps = [] } = this.#spec;
-    this.#places = { ...this.#places, ports: await findCasePorts() };
+    await this.#program.findPorts();
     const start = await this.#start();
     if (!('ok' in start)) return { name, start };
     const results: StepWithResult[] = [];
@@ -88,24 +82,24 @@ class RunningCase {
   }
 
   async end(): Promise<void> {
+    const { cluster, programs } = this.#surroundings;
     for (const close of this.#closers) close();
-    if (this.#child !== undefined && this.#ended === undefined) {
-      const ended = new Promise((resolve) => this.#child?.once('close', resolve));
-      this.#child.kill('SIGKILL');
-      await ended;
-    }
+    if (programs !== undefined && this.#program.isRunning)
+      await programs.giveBack(this.#spec.flags ?? [], this.#program);
+    else await this.#program.end();
     await Promise.all(this.#upstreams.map((upstream) => upstream.down()));
-    for (const objects of this.#applied) await this.#cluster?.remove(objects);
-    rmSync(this.#base, { recursive: true, force: true });
+    for (const objects of this.#applied) await cluster?.remove(objects);
   }
 
   async #start(): Promise<StartResult> {
     const { files = {}, octets = {}, links = {}, corefile, upstreams = [], certs = false } = this.#spec;
+    const { folder } = this.#program;
+    for (const entry of readdirSync(folder)) rmSync(join(folder, entry), { recursive: true });
     for (const [file, text] of Object.entries(files)) this.#write(file, text);
     for (const [file, base64] of Object.entries(octets))
-      writeFileSync(join(this.#places.folder, file), Buffer.from(base64, 'base64'));
+      writeFileSync(join(folder, file), Buffer.from(base64, 'base64'));
     for (const [file, to] of Object.entries(links)) this.#link(file, to);
-    const certificate = certs ? makeCertificate(this.#places.folder) : undefined;
+    const certificate = certs ? makeCertificate(folder) : undefined;
     for (const [index, script] of upstreams.entries()) {
       const port = this.#places.ports.get(`UP${index + 1}`) ?? 0;
       const upstream = new ScriptedUpstream(port, script, certificate);
@@ -113,32 +107,18 @@ class RunningCase {
       if (script.down !== true) await upstream.up();
     }
     if (corefile !== undefined) this.#write('Corefile', corefile);
-    this.#spawn();
+    if (this.#program.isRunning) return await this.#reload();
+    const { flags = [], env = {}, stdin = '' } = this.#spec;
+    this.#program.start({
+      flags: flags.map((flag) => this.#fill(flag)),
+      env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, this.#fill(value)])),
+      stdin: this.#fill(stdin),
+    });
     return await this.#untilStarted();
   }
 
-  #spawn(): void {
-    const { flags = [], env = {}, stdin } = this.#spec;
-    const { folder, ports } = this.#places;
-    const given = ['-conf', join(folder, 'Corefile'), '-dns.port', String(ports.get('PORT'))];
-    const words = [ENTRY, 'coredns', ...given, ...flags.map((flag) => this.#fill(flag))];
-    const { PATH = '', HOME = '/nonexistent' } = process.env;
-    const more = Object.entries(env).map(([name, value]) => [name, this.#fill(value)]);
-    const child = spawn(process.execPath, words, {
-      cwd: folder,
-      env: { PATH, HOME, ...Object.fromEntries(more) },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    this.#child = child;
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        this.#output += text;
-      });
-    child.stdin.on('error', () => {});
-    child.stdin.end(stdin === undefined ? '' : this.#fill(stdin));
-    child.on('close', (code, signal) => {
-      this.#ended = code ?? signal;
-    });
+  async #reload(): Promise<StartResult> {
+    return (await this.#program.reload()) ? { ok: true } : { exit: 'not loaded', output: this.#tail() };
   }
 
   async #untilStarted(): Promise<StartResult> {
@@ -146,16 +126,18 @@ class RunningCase {
     const end = performance.now() + Math.max(limit, 60) * 1000;
     // Only one that prints nothing has to be tried.
     const isQuiet = this.#spec.flags?.includes('-quiet') === true;
-    while (this.#ended === undefined) {
+    while (this.#program.ended === undefined) {
       if (performance.now() > end) return { exit: 'still starting', output: this.#tail() };
-      if (/^\w+\/\w+, \S+/m.test(this.#output)) break;
+      if (/^\w+\/\w+, \S+/m.test(this.#program.output)) break;
       if (isQuiet && (await this.#connects())) break;
       await sleep(10);
     }
     const until = performance.now() + settle * 1000;
-    while (!starts && this.#ended === undefined && performance.now() < until) await sleep(20);
+    while (!starts && this.#program.ended === undefined && performance.now() < until) await sleep(20);
     await sleep(isQuiet ? 500 : 50);
-    return this.#ended === undefined ? { ok: true } : { exit: this.#ended, output: this.#tail() };
+    return this.#program.ended === undefined
+      ? { ok: true }
+      : { exit: this.#program.ended, output: this.#tail() };
   }
 
   #connects(): Promise<boolean> {
@@ -167,7 +149,7 @@ class RunningCase {
   }
 
   #lines(): readonly string[] {
-    return this.#output.split('\n').filter((line) => line.trim() !== '');
+    return this.#program.output.split('\n').filter((line) => line.trim() !== '');
   }
 
   #tail(): string {
@@ -220,14 +202,14 @@ class RunningCase {
   }
 
   async #signal(name: string): Promise<StepResult> {
-    this.#child?.kill(`SIG${name}` as NodeJS.Signals);
+    this.#program.signal(`SIG${name}` as NodeJS.Signals);
     return await this.#rest(0.3);
   }
 
   async #untilEnded(seconds: number): Promise<StepResult> {
     const end = performance.now() + seconds * 1000;
-    while (this.#ended === undefined && performance.now() < end) await sleep(10);
-    return { exit: this.#ended ?? 'running' };
+    while (this.#program.ended === undefined && performance.now() < end) await sleep(10);
+    return { exit: this.#program.ended ?? 'running' };
   }
 
   async #changeUpstream(change: NonNullable<Step['upstream']>): Promise<StepResult> {
@@ -257,9 +239,9 @@ class RunningCase {
   async #changeObjects({ apply, delete: gone }: NonNullable<Step['object']>): Promise<StepResult> {
     if (apply !== undefined) {
       this.#applied.push(apply);
-      await this.#cluster?.apply(apply);
+      await this.#surroundings.cluster?.apply(apply);
     }
-    if (gone !== undefined) await this.#cluster?.remove(gone);
+    if (gone !== undefined) await this.#surroundings.cluster?.remove(gone);
     return {};
   }
 
@@ -288,7 +270,7 @@ class RunningCase {
 
   /** How many lines a step has at least; undefined: none are recorded. */
   #recordedLines(number: number): number | undefined {
-    const { log, count } = this.#expected?.steps?.[number]?.result ?? {};
+    const { log, count } = this.#surroundings.expected?.steps?.[number]?.result ?? {};
     return Number(Array.isArray(log) ? log.length : count) || undefined;
   }
 

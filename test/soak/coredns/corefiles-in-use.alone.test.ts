@@ -73,7 +73,7 @@ describe('a whole Corefile', () => {
 
   it.concurrent.each(Object.keys(REFUSED))('%s does not start', async (name) => {
     const spec = specs.find((each) => each.name === name);
-    const { start } = await runCase({ name, about: '', ...spec, steps: [], starts: false }, cluster);
+    const { start } = await runCase({ name, about: '', ...spec, steps: [], starts: false }, { cluster });
     expect(start).toMatchObject({ exit: 1 });
   });
 });
@@ -84,7 +84,7 @@ describe('a common shape', () => {
 
   it.concurrent.each(specs.map((spec) => [spec.name, spec] as const))('%s starts', async (_, spec) => {
     expect(readProblems(spec)).toEqual([]);
-    const { start } = await runCase({ ...spec, steps: [] }, cluster);
+    const { start } = await runCase({ ...spec, steps: [] }, { cluster });
     expect(start).toEqual({ ok: true });
   });
 });

@@ -5,10 +5,17 @@
  * One group: `npx vitest run --config vitest.soak.config.ts test/soak/coredns -t 'group metrics'`.
  */
 import { DEVIATIONS, type DeviationId, type RestorableId } from '@portolan/kernel/deviations/table.ts';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CaseCluster } from '../../coredns/runner/case-cluster.ts';
+import { ProgramPool } from '../../coredns/runner/case-program.ts';
 import { compareResults, type Difference } from '../../coredns/runner/compare.ts';
-import { listGroups, type RecordedPair, read, readGroup } from '../../coredns/runner/recorded-case.ts';
+import {
+  listGroups,
+  type RecordedPair,
+  read,
+  readGroup,
+  type Step,
+} from '../../coredns/runner/recorded-case.ts';
 import { runCase } from '../../coredns/runner/running-case.ts';
 
 /** A difference that is meant. */
@@ -46,10 +53,33 @@ const later = new Set(Object.values(LATER).flat());
 const CASE_MILLISECONDS = 180_000;
 
 let cluster: CaseCluster | undefined;
+const programs = new ProgramPool();
 
 beforeAll(async () => {
   cluster = await CaseCluster.start();
 });
+afterAll(() => programs.end());
+
+/** Plugins that go on with what they have when a Corefile is loaded: answers, zones, counts. */
+const KEEPING = /^\s*(?:cache|erratic|secondary)\b/m;
+
+/**
+ * Whether a case may begin by a reload of a program that ran others. That is like a start, but for what the process keeps: its flags and
+ * environment, its counters, and what it logs only once.
+ */
+function isReloadable({ spec, expected }: RecordedPair): boolean {
+  const { corefile = '', env, stdin, flags = [], steps = [] } = spec;
+  const isPlain =
+    env === undefined && stdin === undefined && flags.every((flag) => flag.startsWith('-compat'));
+  const findKept = ({ metrics, log, signal, exit }: Step) => metrics ?? log ?? signal ?? exit;
+  return (
+    'ok' in expected.start &&
+    isPlain &&
+    !KEEPING.test(corefile) &&
+    steps.length > 0 &&
+    steps.every((step) => findKept(step) === undefined)
+  );
+}
 
 function isKnown(name: string, { step }: Difference): boolean {
   return KNOWN.some((known) => {
@@ -110,8 +140,9 @@ function isForeign(what: string, answer: string): boolean {
 }
 
 async function check({ spec, expected }: RecordedPair): Promise<void> {
+  const surroundings = { cluster, expected, ...(isReloadable({ spec, expected }) && { programs }) };
   const listDifferences = async (flags: RecordedPair['spec']) =>
-    compareResults(expected, await runCase(flags, cluster, expected), isStrict(flags)).filter(
+    compareResults(expected, await runCase(flags, surroundings), isStrict(flags)).filter(
       (difference) => !isKnown(spec.name, difference),
     );
   const ours = await listDifferences(withFlags(spec));
