@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { readExpression } from './expression.ts';
 import { ExpressionError } from './syntax/expression-error.ts';
 import { randomExpression } from './testing/random-expressions.ts';
@@ -136,6 +136,39 @@ describe('each part is checked once, however many signatures it may be an argume
     const { evaluate: compute } = readExpression(text, types);
     expect(types.lookups).toBe(1);
     expect(showValue(compute(SAMPLE_VALUES, now))).toBe(value);
+  });
+});
+
+describe('formatters of ICU, which take long to make, are made', () => {
+  /** The options of all that an evaluation makes. */
+  function recordFormatters(text: string): readonly (Intl.DateTimeFormatOptions | undefined)[] {
+    const made: (Intl.DateTimeFormatOptions | undefined)[] = [];
+    const { DateTimeFormat } = Intl;
+    const spy = vi.spyOn(Intl, 'DateTimeFormat').mockImplementation(function make(locales, options) {
+      made.push(options);
+      return new DateTimeFormat(locales, options);
+    });
+    try {
+      evaluate(text);
+    } finally {
+      spy.mockRestore();
+    }
+    return made;
+  }
+
+  it.each(['now().Hour()', "date('2026-01-02').Year()", "now().In(timezone('Europe/Berlin')).Format('MST')"])(
+    'once for all evaluations of %s',
+    (text) => {
+      evaluate(text);
+      expect(recordFormatters(text)).toEqual([]);
+    },
+  );
+
+  it('for the abbreviations of a zone when one is read', () => {
+    const inLima = "now().In(timezone('America/Lima'))";
+    const named = (text: string) => recordFormatters(text).filter((options) => options?.timeZoneName);
+    expect(named(`${inLima}.Hour()`)).toEqual([]);
+    expect(named(`${inLima}.Format('MST')`)).not.toEqual([]);
   });
 });
 
