@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { sharedOptions } from './vitest.config.ts';
 
 /** Those that take minutes begin first, so that no worker is left with one at the end. */
-const LONGEST = /\/(?:archive|former-plans|images|seats)\.\w+\.test\.ts$/;
+const LONGEST = /\/(?:archive|former-plans|images|overload|past-roles|seats|sudden-loss)\.\w+\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -27,7 +27,7 @@ export default defineConfig({
             ...(process.env['SOAK'] === 'long' ? ['test/**/*.nightly.test.ts'] : []),
           ],
           // More than there are cores at the least: these files wait for processes and networks.
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
       },
