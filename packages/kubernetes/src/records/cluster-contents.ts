@@ -139,9 +139,9 @@ export class ClusterContents {
   }
 
   hasNamespace(namespace: string): boolean {
-    for (const entry of this.#writer.namespaces())
-      if (this.#views.labelAt(entry + NAMESPACE.KEY) === namespace) return this.#exists(entry);
-    return false;
+    const label = toWireLabel(namespace);
+    const entry = label === undefined ? 0 : this.#writer.findNamespace(label);
+    return entry !== 0 && this.#exists(entry);
   }
 
   /** Services of type ExternalName, with the names that they lead to. */

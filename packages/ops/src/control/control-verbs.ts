@@ -78,7 +78,7 @@ export function keepStatistics(controlled: Pick<ControlledServer, 'server' | 'cl
   return new QueryStatistics({
     tap: server.tap,
     domain: createExplainer(controlled).domain,
-    isNamespace: (label) => findNamespaceTest(server)(label),
+    findNamespaceTest: () => findNamespaceTest(server),
     clock,
   });
 }

@@ -31,20 +31,28 @@ export class CountedEvents {
   readonly #others = new Map<string, EventParts>();
   readonly #clients = new Map<number, string>();
   readonly #domain: string;
-  readonly #isNamespace: (label: string) => boolean;
 
   /** @param domain the apex of the cluster's zone */
-  constructor(domain: string, isNamespace: (label: string) => boolean) {
+  constructor(domain: string) {
     this.#domain = domain;
-    this.#isNamespace = isNamespace;
   }
 
-  /** Undefined for events without a question. */
-  read(event: QueryEvent): CountedQuery | undefined {
+  /**
+   * @param isNamespace at the time of the event: namespaces come and go
+   * @returns undefined for events without a question
+   */
+  read(event: QueryEvent, isNamespace: (label: string) => boolean): CountedQuery | undefined {
     if (event.question.length === 0) return undefined;
     const code = event.responseFlags & RCODE_MASK;
     const isMissing = code === RCODE.NXDOMAIN;
-    const { question, namespace, isSearched, isOfCluster, failure } = this.#readParts(event, isMissing);
+    const {
+      question,
+      namespace: label,
+      isSearched,
+      isOfCluster,
+      failure,
+    } = this.#readParts(event, isMissing);
+    const namespace = label !== undefined && isNamespace(label) ? label : undefined;
     const rcode = rcodeName(code);
     const client = this.#formatClient(event.client);
     const source = toWatchedSource(event, isOfCluster);
@@ -64,8 +72,7 @@ export class CountedEvents {
     if (kept.size >= MAX_KEPT) kept.clear();
     const read = readEvent(event, this.#domain);
     const question = `${read?.key ?? ''} ${typeName(read?.typeNumber ?? 0)}`;
-    const { namespace: label, isSearched = false, isOfCluster = false } = read ?? { namespace: undefined };
-    const namespace = label !== undefined && this.#isNamespace(label) ? label : undefined;
+    const { namespace, isSearched = false, isOfCluster = false } = read ?? { namespace: undefined };
     const parts = { question, namespace, isSearched, isOfCluster, failure: `NXDOMAIN ${question}` };
     kept.set(key, parts);
     return parts;

@@ -16,14 +16,14 @@ function makeMessage(name: string, flags: readonly [number, number], answers: nu
   return Uint8Array.from([0, 1, ...flags, 0, 1, 0, answers, 0, 0, 0, 0, ...labels, 0, 0, 1, 0, 1]);
 }
 
-function makeKept() {
+function makeKept(isNamespace = (label: string) => label !== 'com') {
   const rings = new QueryEventRings(0);
   const clock = new ManualClock();
   const tap = new EventTap(() => [rings], clock);
   const kept = new QueryStatistics({
     tap,
     domain: 'cluster.local.',
-    isNamespace: (label) => label !== 'com',
+    findNamespaceTest: () => isNamespace,
     clock,
   });
   const answer = (name: string, rcode: number, { answers = 0, isOwn = true } = {}) => {
@@ -93,6 +93,15 @@ describe('kept statistics', () => {
         0,
       ],
     ]);
+  });
+
+  it('count the names of a namespace since it is one', () => {
+    const namespaces = new Set<string>();
+    const { kept, answer } = makeKept((label) => namespaces.has(label));
+    answer('cart.shop.svc.cluster.local', 3);
+    namespaces.add('shop');
+    answer('cart.shop.svc.cluster.local', 3);
+    expect(kept.read(10).summaries.namespaces.rows).toEqual([{ what: 'shop', count: 1 }]);
   });
 
   it('show the last 8 to 10 minutes', () => {

@@ -31,7 +31,8 @@ interface Window {
 export interface QueryStatisticsOptions {
   readonly tap: EventTap;
   readonly domain: string;
-  readonly isNamespace: (label: string) => boolean;
+  /** Whether a label is a namespace now. It is called for many events at once. */
+  readonly findNamespaceTest: () => (label: string) => boolean;
   readonly clock: Pick<Clock, 'monotonic' | 'after'>;
 }
 
@@ -43,14 +44,15 @@ export class QueryStatistics {
   #timer: Timer;
 
   constructor(options: QueryStatisticsOptions) {
-    const { tap, domain, isNamespace } = options;
+    const { tap, domain, findNamespaceTest } = options;
     this.#options = options;
-    const events = new CountedEvents(domain, isNamespace);
+    const events = new CountedEvents(domain);
     this.#end = tap.sample((all, lost) => {
       const counts = this.#windows.at(-1)?.counts;
       counts?.lose(lost);
+      const isNamespace = findNamespaceTest();
       for (const event of all) {
-        const query = events.read(event);
+        const query = events.read(event, isNamespace);
         if (query !== undefined) counts?.add(query, event.weight);
       }
     }, domain);
