@@ -160,6 +160,11 @@ class World {
     await this.#control?.stop();
   }
 
+  /** Why the latest configuration is not in force; empty: it is. */
+  get rejected(): readonly string[] {
+    return this.#server?.server.rejected ?? [];
+  }
+
   /** Turns the clock as far as time has gone. */
   step(speed: number): void {
     const now = performance.now();
@@ -473,9 +478,10 @@ const FAULTS: readonly PastFault[] = [
     cause: /^finding config-rejected: the latest configuration is not in force: .*stubDomains/,
     end: /^(?:finding ended: config-rejected|another configuration is in force)/,
     lasts: 20 * SECOND,
-    make: async ({ config, upstream }) => {
-      upstream.denied.add('new.example.com.');
-      await config.write({ stubDomains: '["example.com"]' });
+    make: async (world) => {
+      world.upstream.denied.add('new.example.com.');
+      await world.config.write({ stubDomains: '["example.com"]' });
+      await world.until('the configuration to be rejected', () => world.rejected.length > 0);
     },
     undo: async ({ config, upstream }) => {
       upstream.denied.clear();

@@ -225,9 +225,14 @@ export class Server {
   }
 
   readiness(): Readiness {
-    const etcd = findEtcdStatistics(this.#engine.serverBlocks.inspect());
-    const readiness = this.#judge(this.#groups?.udp(), etcd);
+    const readiness = this.plainReadiness();
     return readiness.ready ? noteFindings(readiness, this.findings.current()) : readiness;
+  }
+
+  /** Without the notes of findings, which are computed each time. */
+  plainReadiness(): Readiness {
+    const etcd = findEtcdStatistics(this.#engine.serverBlocks.inspect());
+    return this.#judge(this.#groups?.udp(), etcd);
   }
 
   /** Without regard to findings. */

@@ -3,6 +3,7 @@ import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
 import { History } from '@portolan/server/history/history.ts';
 import { DEFAULT_HISTORY } from '@portolan/server/plan/history-plan.ts';
+import type { Finding } from '@portolan/server/reasons/finding.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { HistoryChanges } from './history-changes.ts';
 import { makeServer, type ServerParts, type UpstreamStates } from './testing/small-server.ts';
@@ -11,7 +12,7 @@ const INTERVAL = 5_000;
 
 function makeChanges(begin: ServerParts) {
   let current = begin;
-  const server = makeServer(() => current);
+  const { server, report } = makeServer(() => current);
   const clock = new ManualClock();
   const history = new History(DEFAULT_HISTORY, { clock, log: new RecordingLog() });
   const changes = new HistoryChanges({ history }, { server, clock });
@@ -27,7 +28,11 @@ function makeChanges(begin: ServerParts) {
       if (record.kind === 'change') sentences.push(`${record.effect}: ${record.sentence}`);
     return sentences;
   };
-  return { look, listSentences };
+  const find = (next: ServerParts, findings: readonly Finding[]) => {
+    current = next;
+    report(findings);
+  };
+  return { look, find, listSentences };
 }
 
 it('notes that an upstream server fails and replies again', async () => {
@@ -83,5 +88,29 @@ it('notes that the names of a cluster are known before its objects are followed 
     'bad: services are not followed: waiting',
     'good: the names of cluster.local. are known',
     'good: services are followed again',
+  ]);
+});
+
+it('notes what a finding is about before the finding, and its end likewise', async () => {
+  const { find, listSentences } = makeChanges({ upstreams: [{ '10.0.0.2:53': 'well' }] });
+  const subject = '10.0.0.2:53';
+  const finding = { kind: 'upstream-unreachable', severity: 'problem', subject, remedies: [] } as const;
+  find({ upstreams: [{ [subject]: 'silent' }] }, [{ ...finding, sentence: 'it is silent' }]);
+  find({ upstreams: [{ [subject]: 'well' }] }, []);
+  expect(await listSentences()).toEqual([
+    'bad: upstream server 10.0.0.2:53 is silent, well before',
+    'bad: finding upstream-unreachable: it is silent',
+    'good: upstream server 10.0.0.2:53 replies again',
+    'good: finding ended: upstream-unreachable of 10.0.0.2:53',
+  ]);
+});
+
+it('notes that the server is not ready, also without findings', async () => {
+  const { look, listSentences } = makeChanges({});
+  look({ readiness: { ready: false, reason: 'etcd: not read yet' } });
+  look({});
+  expect(await listSentences()).toEqual([
+    'bad: the server is not ready: etcd: not read yet',
+    'good: the server is ready',
   ]);
 });

@@ -63,8 +63,9 @@ export class HistoryChanges {
 
   start(): void {
     this.#endFindings = this.#options.server.findings.follow((current) => {
+      // What findings are about has its records, too.
+      this.#lookAtStates();
       this.#takeFindings(current);
-      this.#lookAtReadiness();
     });
     this.#look();
   }
@@ -129,10 +130,15 @@ export class HistoryChanges {
 
   #look(): void {
     this.#followClusters();
-    this.lookAtUpstreams();
+    this.#lookAtStates();
     this.#noteUnused();
-    for (const kind of this.#options.server.kinds) this.#takeKind(kind);
     this.#timer = this.#options.clock.after(INTERVAL, () => this.#look());
+  }
+
+  #lookAtStates(): void {
+    this.lookAtUpstreams();
+    for (const kind of this.#options.server.kinds) this.#takeKind(kind);
+    this.#lookAtReadiness();
   }
 
   /** Servers go with a configuration, whose record comes first: it is known a moment later. */
@@ -242,15 +248,15 @@ export class HistoryChanges {
   }
 
   #lookAtReadiness(): void {
-    const state = this.#options.server.readiness();
+    const state = this.#options.server.plainReadiness();
     const words = state.ready ? 'the server is ready' : `the server is not ready: ${state.reason}`;
     if (words === this.#readiness) return;
     this.#readiness = words;
-    this.#noteServer(state.ready ? 'good' : 'bad', words);
+    this.#noteServer(state.ready ? 'good' : 'bad', words, ['server', 'readiness']);
   }
 
-  #noteServer(effect: 'bad' | 'good' | 'either', sentence: string): void {
-    this.#kept.history.addChange({ change: 'server', effect, sentence, about: ['server'] });
+  #noteServer(effect: 'bad' | 'good' | 'either', sentence: string, about = ['server']): void {
+    this.#kept.history.addChange({ change: 'server', effect, sentence, about });
   }
 }
 

@@ -11,7 +11,7 @@ const makePlan = (history: HistoryPlan | undefined): ServerPlan =>
   ({ history, engine: { groups: [], blocks: [] }, endpoints: [] }) as unknown as ServerPlan;
 
 function makeKeeper() {
-  const server = makeServer(() => ({ upstreams: [{ '10.0.0.2:53': 'down' }] }));
+  const { server } = makeServer(() => ({ upstreams: [{ '10.0.0.2:53': 'down' }] }));
   const keeper = new HistoryKeeper({ server, clock: new ManualClock(), log: new RecordingLog() });
   onTestFinished(() => keeper.stop());
   const listSentences = async () => {

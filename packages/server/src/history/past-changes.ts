@@ -84,9 +84,9 @@ export class PastChanges {
   }
 }
 
-/** A configuration that is not in force is a change of its own. */
+/** A configuration that is not in force is a change of its own; whether the server is ready follows from others. */
 function isConsequence({ record: { change, about } }: TimedChange): boolean {
-  return change === 'finding' && !about.includes('configuration');
+  return (change === 'finding' && !about.includes('configuration')) || about.includes('readiness');
 }
 
 /**

@@ -130,6 +130,20 @@ describe('a failure', () => {
       expect(explain(records).episodes).toMatchObject([{ cause: found, end: ended }]);
     });
 
+    it('is explained by its objects, and not by its readiness', () => {
+      const of = (time: string, effect: 'bad' | 'good', about: readonly string[]) =>
+        change(time, effect, `${effect} at ${time}`, [...about]);
+      const begun = of('10:14:40', 'bad', ['objects']);
+      const ended = of('10:16:15', 'good', ['objects']);
+      const readiness = ['server', 'readiness'];
+      const noticed = [of('10:14:55', 'bad', readiness), of('10:16:14', 'good', readiness)];
+      const about = ['objects', 'server'];
+      const failed = ['10:15:01', '10:16:10'].map((time) => failure(time, { about }));
+      expect(explain([begun, ended, ...noticed, ...failed]).episodes).toMatchObject([
+        { cause: begun, end: ended },
+      ]);
+    });
+
     it('is explained by a configuration that is not in force', () => {
       const rejected = finding('10:14:55', 'bad', ['configuration']);
       const former = change('10:14:20', 'either', 'another configuration is in force', ['configuration']);

@@ -10,6 +10,8 @@ import {
 import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
 import { inspectForwarders } from '@portolan/plugins/forward/inspected-forwarders.ts';
 import type { FollowedKind } from '@portolan/server/followed-kinds.ts';
+import type { Readiness } from '@portolan/server/observe/health.ts';
+import type { Finding } from '@portolan/server/reasons/finding.ts';
 import type { Server } from '@portolan/server/server.ts';
 
 /** Of one forwarder, by upstream server. */
@@ -20,18 +22,31 @@ export interface ServerParts {
   readonly upstreams?: readonly UpstreamStates[];
   readonly kinds?: readonly Pick<FollowedKind, 'kind' | 'state' | 'lists' | 'words'>[];
   readonly cluster?: Cluster;
+  readonly readiness?: Readiness;
 }
 
-export function makeServer(read: () => ServerParts): Server {
+export interface SmallServer {
+  readonly server: Server;
+  /** Tells followers what a check has found. */
+  report(findings: readonly Finding[]): void;
+}
+
+export function makeServer(read: () => ServerParts): SmallServer {
+  const followers = new Set<(findings: readonly Finding[]) => void>();
   const inspect = () => {
     const { upstreams = [], cluster } = read();
     const forwarders = inspectForwarders(upstreams.map(makeForwarder));
     return cluster === undefined ? [forwarders] : [forwarders, inspectCluster(toInspected(cluster))];
   };
-  return {
+  const server = {
     version: 'test',
-    findings: { follow: () => () => {} },
-    readiness: () => ({ ready: true }),
+    findings: {
+      follow(follow: (findings: readonly Finding[]) => void) {
+        followers.add(follow);
+        return () => followers.delete(follow);
+      },
+    },
+    plainReadiness: () => read().readiness ?? { ready: true },
     get kinds() {
       return read().kinds ?? [];
     },
@@ -39,6 +54,12 @@ export function makeServer(read: () => ServerParts): Server {
     plan: { engine: { groups: [] } },
     engine: { serverBlocks: { inspect } },
   } as unknown as Server; // No more of it is read.
+  return {
+    server,
+    report(findings) {
+      for (const follow of followers) follow(findings);
+    },
+  };
 }
 
 function makeForwarder(states: UpstreamStates): Forwarder {
