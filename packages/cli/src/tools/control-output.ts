@@ -16,19 +16,24 @@ export type Render = (data: unknown) => string;
  */
 export async function printRequest(
   command: string,
-  { socket, output = 'text' }: ControlFlags,
+  { socket, output: given }: ControlFlags,
   request: ControlRequest,
   render: Render,
   nothing = '',
 ): Promise<void> {
-  if (output !== 'text' && output !== 'json')
-    fail(command, `--output: unknown: "${output}". Give text or json.`, 2);
+  const output = checkOutput(command, given);
   let replies = 0;
   for await (const data of requestOrFail(command, socket, request)) {
     replies += 1;
     await printPiece(output === 'json' ? `${JSON.stringify(data)}\n` : render(data));
   }
   if (replies === 0 && output === 'text') await printPiece(nothing);
+}
+
+/** @throws ExitError with 2 for an unknown format, after it is printed */
+export function checkOutput(command: string, output = 'text'): 'text' | 'json' {
+  if (output === 'text' || output === 'json') return output;
+  return fail(command, `--output: unknown: "${output}". Give text or json.`, 2);
 }
 
 /** Ends when nobody reads standard output. @throws ExitError after the reason is printed */

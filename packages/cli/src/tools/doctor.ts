@@ -13,15 +13,13 @@ import { runCommandLine } from '../grammar/command-line.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { holdProcess } from '../process/hold-process.ts';
 import { choosePaint } from './colours.ts';
-import { fail } from './control-output.ts';
+import { checkOutput, fail } from './control-output.ts';
 
 const COMMAND = 'doctor';
 
 export const runDoctor: RunCommand = async (words, command) => {
   return await runCommandLine(words, { ...command, flags: DOCTOR_FLAGS }, async (flags) => {
-    const { output = 'text' } = flags;
-    if (output !== 'text' && output !== 'json')
-      fail(COMMAND, `--output: unknown: "${output}". Give text or json.`, 2);
+    const output = checkOutput(COMMAND, flags.output);
     const { onNode = false } = flags;
     const { readPastSpan } = await import('./past.ts');
     const span = readPastSpan(COMMAND, flags);

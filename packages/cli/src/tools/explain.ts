@@ -13,7 +13,7 @@ import type { RunCommand } from '../grammar/command.ts';
 import { runCommandLine } from '../grammar/command-line.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { choosePaint } from './colours.ts';
-import { fail, requestOrFail } from './control-output.ts';
+import { checkOutput, fail, requestOrFail } from './control-output.ts';
 
 const COMMAND = 'explain';
 
@@ -29,9 +29,7 @@ export const runExplain: RunCommand = async (words, command) => {
 };
 
 async function explain(name: string, types: readonly string[], flags: ExplainFlags): Promise<void> {
-  const { output = 'text' } = flags;
-  if (output !== 'text' && output !== 'json')
-    fail(COMMAND, `--output: unknown: "${output}". Give text or json.`, 2);
+  const output = checkOutput(COMMAND, flags.output);
   const { readPastSpan } = await import('./past.ts');
   const span = readPastSpan(COMMAND, flags);
   if (span !== undefined) {

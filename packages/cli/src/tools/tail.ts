@@ -3,7 +3,7 @@
  */
 import type { WatchedQuery } from '@portolan/ops/control/query-stream.ts';
 import { TAIL_FLAGS, type WatchFlags } from '@portolan/ops/control/settings/control-flags.ts';
-import { readControlOrder } from '@portolan/ops/control/settings/control-order.ts';
+import { type EventFilter, readControlOrder } from '@portolan/ops/control/settings/control-order.ts';
 import type { TimeSpan } from '@portolan/server/history/history-record.ts';
 import type { Paint } from '@portolan/server/reasons/render-explanation.ts';
 import type { FlagsOf } from '@portolan/server/settings/flags/flag.ts';
@@ -12,19 +12,22 @@ import type { RunCommand } from '../grammar/command.ts';
 import { runCommandLine } from '../grammar/command-line.ts';
 import { printPiece } from '../process/outputs.ts';
 import { choosePaint } from './colours.ts';
-import { fail, printRequest } from './control-output.ts';
+import { checkOutput, fail, printRequest } from './control-output.ts';
 
 export const runTail: RunCommand = async (words, command) => {
   return await runCommandLine(words, { ...command, flags: TAIL_FLAGS }, async (flags) => {
     const paint = choosePaint();
+    checkOutput(command.name, flags.output);
     const { since, history, ...watch } = flags;
-    const request = { verb: 'tail', words: readWatchWords('tail', watch) };
+    const { words: asked, filter } = readWatch('tail', watch);
     const { readPastSpan } = await import('./past.ts');
     const span = readPastSpan(command.name, flags);
-    if (span !== undefined) await printPast(command.name, span, flags, paint);
+    if (span !== undefined) await printPast(command.name, span, flags, filter, paint);
     // What is in a file goes on nowhere.
     if (history !== undefined) return;
-    await printRequest(command.name, flags, request, (data) => renderQuery(data, paint));
+    await printRequest(command.name, flags, { verb: 'tail', words: asked }, (data) =>
+      renderQuery(data, paint),
+    );
   });
 };
 
@@ -32,42 +35,37 @@ export const runTail: RunCommand = async (words, command) => {
 async function printPast(
   command: string,
   span: TimeSpan,
-  { since, history, ...watch }: FlagsOf<typeof TAIL_FLAGS>,
+  flags: FlagsOf<typeof TAIL_FLAGS>,
+  filter: EventFilter,
   paint: Paint,
 ): Promise<void> {
   const { readPast } = await import('./past.ts');
   const { compileRecordFilter } = await import('@portolan/ops/control/past-records.ts');
-  const { readSpan } = await import('@portolan/server/history/history-record.ts');
+  const { byStart, readSpan } = await import('@portolan/server/history/history-record.ts');
   const { renderRecord } = await import('@portolan/server/history/render-past.ts');
-  const order = readControlOrder(['tail', ...toWatchWords(watch)], 'text');
-  if (order.kind === 'bad' || order.value.kind !== 'tail') return;
-  const isWanted = compileRecordFilter(order.value.filter);
-  const records = (await readPast(command, { since, history, ...watch }, span)).filter(
+  const isWanted = compileRecordFilter(filter);
+  const records = (await readPast(command, flags, span)).filter(
     (record) => readSpan(record).to >= span.from && isWanted(record),
   );
-  records.sort((one, other) => readSpan(one).from - readSpan(other).from);
-  const isJson = watch.output === 'json';
+  records.sort(byStart);
+  const isJson = flags.output === 'json';
   for (const record of records)
     await printPiece(isJson ? `${JSON.stringify(record)}\n` : renderRecord(record, paint));
 }
 
-/** The flags as words of the protocol. @throws ExitError with 2 for values that no server takes */
-export function readWatchWords(verb: 'tail' | 'top', flags: WatchFlags): readonly string[] {
-  const words = toWatchWords(flags);
-  const checked = readControlOrder([verb, ...words], 'text');
-  if (checked.kind === 'bad') fail(verb, checked.problems.map(describeProblem).join(' '), 2);
-  return words;
-}
-
-function toWatchWords({
-  socket: _socket,
-  output: _output,
-  once: _once,
-  ...settings
-}: WatchFlags): readonly string[] {
-  return Object.entries(settings).flatMap(([name, value]) =>
+/** The flags as words of the protocol, and what they select. @throws ExitError with 2 for values that no server takes */
+export function readWatch(
+  verb: 'tail' | 'top',
+  { socket: _socket, output: _output, once: _once, ...settings }: WatchFlags,
+): { readonly words: readonly string[]; readonly filter: EventFilter } {
+  const words = Object.entries(settings).flatMap(([name, value]) =>
     [value ?? []].flat().map((each) => `${name}=${each}`),
   );
+  const checked = readControlOrder([verb, ...words], 'text');
+  if (checked.kind === 'bad') return fail(verb, checked.problems.map(describeProblem).join(' '), 2);
+  const { value } = checked;
+  if (value.kind !== 'tail' && value.kind !== 'top') throw new Error(`not ${verb}: ${value.kind}`);
+  return { words, filter: value.filter };
 }
 
 function renderQuery(data: unknown, paint: Paint): string {

@@ -12,7 +12,7 @@ import { runCommandLine } from '../grammar/command-line.ts';
 import { printPiece } from '../process/outputs.ts';
 import { choosePaint } from './colours.ts';
 import { requestOrFail } from './control-output.ts';
-import { readWatchWords } from './tail.ts';
+import { readWatch } from './tail.ts';
 
 /** Clears a terminal, and begins at its first line. */
 const CLEAR = '\u001b[2J\u001b[H';
@@ -24,7 +24,7 @@ export const runTop: RunCommand = async (words, command) => {
     const clear = process.stdout.isTTY === true && !once && output !== 'json' ? CLEAR : '';
     for await (const data of requestOrFail(command.name, socket, {
       verb: 'top',
-      words: readWatchWords('top', flags),
+      words: readWatch('top', flags).words,
     })) {
       const snapshot = data as TopSnapshot; // The server is of the same version.
       const text = output === 'json' ? `${JSON.stringify(snapshot)}\n` : renderTop(snapshot, paint);
