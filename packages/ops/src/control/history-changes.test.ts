@@ -45,6 +45,16 @@ it('notes that an upstream server fails and replies again', async () => {
   ]);
 });
 
+it('notes that a silent server has replied, though it fails again', async () => {
+  const { look, listSentences } = makeChanges({ upstreams: [{ '10.0.0.2:53': 'silent' }] });
+  look({ upstreams: [{ '10.0.0.2:53': 'failing' }] });
+  expect(await listSentences()).toEqual([
+    'bad: upstream server 10.0.0.2:53 is silent',
+    'good: upstream server 10.0.0.2:53 replies again',
+    'bad: upstream server 10.0.0.2:53 is failing, silent before',
+  ]);
+});
+
 it('notes that a failing server is not used any more, once it is sure', async () => {
   const { look, listSentences } = makeChanges({
     upstreams: [{ '10.0.0.2:53': 'down', '10.0.0.3:53': 'well' }],

@@ -31,6 +31,8 @@ const MAX_PLAN_CHANGES = 3;
 const MAX_PLAN_TEXT = 120;
 /** States of upstream servers in which they answer. `untried`: as far as is known. */
 const GOOD_STATES: readonly string[] = ['well', 'untried'];
+/** States in which no reply comes. */
+const UNHEARD: readonly string[] = ['silent', 'down'];
 /** States of kinds of objects that are not followed. */
 const TROUBLED: readonly string[] = ['waiting', 'silent'];
 
@@ -114,6 +116,9 @@ export class HistoryChanges {
       const isGood = GOOD_STATES.includes(state);
       if (former === undefined ? isGood : isGood && GOOD_STATES.includes(former)) continue;
       const effect = isGood ? 'good' : 'bad';
+      // Only a reply leads from one to the other.
+      if (state === 'failing' && UNHEARD.includes(former ?? ''))
+        this.#noteUpstream(server, 'good', describeState('well', former), now - since);
       this.#noteUpstream(server, effect, describeState(state, former), now - since);
     }
   }
