@@ -44,8 +44,7 @@ export function loadBundle(stub: string, name: string, shared: ReadonlyMap<strin
   const source = readFileSync(filename, 'latin1');
   const digest = source.slice(2, 2 + DIGEST_LENGTH);
   const cachedData = WRITES ? undefined : readCache(cacheFile, digest);
-  const compile = () => new Script(source, { filename, ...(cachedData === undefined ? {} : { cachedData }) });
-  const script = compile();
+  const script = new Script(source, { filename, ...(cachedData === undefined ? {} : { cachedData }) });
   const isUsed = script.cachedDataRejected === false;
   states.set(name, cachedData === undefined ? 'absent' : isUsed ? 'used' : 'rejected');
   if (WRITES) process.once('exit', () => writeCache(cacheFile, digest, script));
