@@ -7,6 +7,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RCODE } from '@portolan/dns/types.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
@@ -143,9 +144,8 @@ class World {
       atEnd: afterFile,
       accompany: (server) => {
         const place = { kind: 'file', path: this.socket, isDefault: false } as const;
-        const log = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} };
         const control = { place, server, role: 'serve', log: undefined, format: 'text', clock } as const;
-        this.#control = createServerControl({ ...control, messages: log });
+        this.#control = createServerControl({ ...control, messages: silentLog });
       },
     });
     await this.#control?.socket.start();
