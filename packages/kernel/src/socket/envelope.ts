@@ -35,16 +35,17 @@ const IPV6_ADDRESS_WORD = 4;
 const IPV6_INTERFACE_WORD = 8;
 
 const ADDRESS_START = 4;
+const ADDRESS_END = 24;
 
 /**
- * A hash of the client's address without the port, to tell clients apart.
+ * A hash of the client's address without the port and the zone, to tell clients apart.
  *
  * @param at where the envelope begins in `octets`
  * @param seed drawn at random, so that clients cannot choose addresses of the same hash
  * @returns 32 bits, as a signed number
  */
 export function hashClient(octets: Uint8Array, at: number, seed: number): number {
-  const end = at + (octets[at + ENVELOPE.NAME_LENGTH] ?? 0);
+  const end = at + Math.min(octets[at + ENVELOPE.NAME_LENGTH] ?? 0, ADDRESS_END);
   let hash = seed;
   for (let octet = at + ADDRESS_START; octet < end; octet++) {
     hash = Math.imul(hash ^ (octets[octet] ?? 0), 0x9e3779b1);

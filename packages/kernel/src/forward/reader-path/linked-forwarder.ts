@@ -4,8 +4,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { encodeName } from '@portolan/dns/name.ts';
 import type { NameKey, WireName } from '@portolan/dns/types.ts';
-import { encodeSocketAddress } from '../../socket/addresses.ts';
-import { ENVELOPE } from '../../socket/envelope.ts';
 import type { ViewId } from '../../table/types.ts';
 import type { OtherThreads } from '../admission/admission.ts';
 import type { AnswerForm } from '../caching/answer-form.ts';
@@ -72,7 +70,6 @@ export class LinkedForwarder implements OtherThreads {
   #sentByReaders = 0;
   readonly #path: AllRoutes;
   readonly #routes = new Map<number, ForwardedRoute>();
-  readonly #envelope = new Uint8Array(ENVELOPE.OCTETS);
   #direct: DirectRoute<GroupQuestion> | undefined;
   #openRoutes: readonly OpenRoute[] = [];
 
@@ -215,12 +212,8 @@ export class LinkedForwarder implements OtherThreads {
   }
 
   countRunning(client: string): number {
-    const envelope = this.#envelope;
-    const address = encodeSocketAddress({ address: client, port: 0 });
-    envelope.set(address);
-    envelope[ENVELOPE.NAME_LENGTH] = address.length;
     const { words } = this.#path;
-    return words.countRunning(words.computeGroup(envelope, 0));
+    return words.countRunning(words.findGroup(client));
   }
 
   publish(running: number): void {

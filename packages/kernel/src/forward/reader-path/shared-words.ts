@@ -6,7 +6,8 @@
  * doubles, as in `listen/reader-counters.ts`.
  */
 import { randomInt } from 'node:crypto';
-import { hashClient } from '../../socket/envelope.ts';
+import { encodeSocketAddress } from '../../socket/addresses.ts';
+import { ENVELOPE, hashClient } from '../../socket/envelope.ts';
 
 const POLICY = 0;
 const GENERATION = 1;
@@ -71,6 +72,7 @@ export class SharedWords {
   readonly counts: Float64Array;
   readonly #words: Int32Array;
   readonly #readers: number;
+  readonly #envelope = new Uint8Array(ENVELOPE.OCTETS);
 
   /** @param readers the same number as for `makeSharedWords` */
   constructor(memory: SharedArrayBuffer, readers: number) {
@@ -83,6 +85,17 @@ export class SharedWords {
   /** The group of the client of an envelope. */
   computeGroup(octets: Uint8Array, envelope: number): number {
     return hashClient(octets, envelope, this.#words[SEED] ?? 0) & (CLIENT_GROUPS - 1);
+  }
+
+  /** The same, by the client's address. */
+  findGroup(client: string): number {
+    const envelope = this.#envelope;
+    // Zones do not count, and the interface of one may be gone.
+    const [address = ''] = client.split('%', 1);
+    const name = encodeSocketAddress({ address, port: 0 });
+    envelope.set(name, ENVELOPE.NAME);
+    envelope[ENVELOPE.NAME_LENGTH] = name.length;
+    return this.computeGroup(envelope, 0);
   }
 
   /** The number of the policy in force. It is stored after the policy was posted to all readers. */
