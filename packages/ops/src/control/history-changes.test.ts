@@ -116,7 +116,9 @@ it('notes what a finding is about before the finding, and its end likewise', asy
 });
 
 it('notes that the server is not ready, also without findings', async () => {
-  const { look, listSentences } = makeChanges({});
+  const { look, listSentences } = makeChanges({ readiness: { ready: false, reason: 'publishing names' } });
+  for (let looks = 0; looks < 3; looks += 1) look({});
+  expect(await listSentences()).toEqual([]);
   look({ readiness: { ready: false, reason: 'etcd: not read yet' } });
   look({});
   expect(await listSentences()).toEqual([

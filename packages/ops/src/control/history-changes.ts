@@ -25,6 +25,8 @@ export interface HistoryChangesOptions {
 /** Milliseconds between two looks, and between a change of endpoints and its record: several are one. */
 const INTERVAL = 5_000;
 const SETTLES = 1_000;
+/** Milliseconds in which a server becomes ready: until then, that it is not is no change. */
+const STARTS = 15_000;
 /** Services whose endpoints change within this time, and changes of a configuration that are named. */
 const MAX_SERVICES = 1_000;
 const MAX_PLAN_CHANGES = 3;
@@ -54,6 +56,7 @@ export class HistoryChanges {
   readonly #kinds = new Map<string, Pick<FollowedKind, 'state' | 'lists' | 'words'>>();
   readonly #findings = new Map<string, Finding>();
   #readiness = 'the server is ready';
+  #startedAt = 0;
   #endFindings: () => void = () => {};
   #timer: Timer | undefined;
   #readyTimer: Timer | undefined;
@@ -64,6 +67,7 @@ export class HistoryChanges {
   }
 
   start(): void {
+    this.#startedAt = this.#options.clock.now();
     this.#endFindings = this.#options.server.findings.follow((current) => {
       // What findings are about has its records, too.
       this.#lookAtStates();
@@ -254,6 +258,8 @@ export class HistoryChanges {
 
   #lookAtReadiness(): void {
     const state = this.#options.server.plainReadiness();
+    const { clock } = this.#options;
+    if (!state.ready && clock.now() - this.#startedAt < STARTS) return;
     const words = state.ready ? 'the server is ready' : `the server is not ready: ${state.reason}`;
     if (words === this.#readiness) return;
     this.#readiness = words;
