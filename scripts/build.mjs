@@ -3,7 +3,7 @@
 // takes less time than many small ones. White space is left out, which makes a fourth
 // of the code; names stay, for stack traces. Runtime dependencies stay outside. Only a complete build replaces the one before.
 //
-// V8's code caches come last, see `write-code-caches.mjs`; with --no-code-caches there are none.
+// V8's code caches come last, see `code-caches/write-code-caches.mjs`; with --no-code-caches there are none.
 //
 // With --package, for the package: without source maps, with the notices of third parties, and with the versions of all packages.
 import { createHash } from 'node:crypto';
@@ -20,8 +20,9 @@ import {
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { pagePackages } from './built-in-packages.mjs';
+import { STARTED } from './code-caches/start-servers.mjs';
+import { writeCodeCaches } from './code-caches/write-code-caches.mjs';
 import { workspaces } from './workspaces.mjs';
-import { writeCodeCaches } from './write-code-caches.mjs';
 
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'));
 const isForPackage = process.argv.includes('--package');
@@ -89,12 +90,15 @@ const findSource = (name) =>
   FOLDERS.map((folder) => `packages/cli/src/${folder}/${name}.ts`).find((path) => existsSync(path));
 /** Commands with a bundle of their own, by its name; their modules have their names. All others are in that of the entry. */
 const commands = await readCommands();
+const unknown = commands.filter(({ name, bundle }) => bundle === 'server' && !STARTED.includes(name));
+if (unknown.length > 0)
+  throw new Error(`scripts/code-caches/start-servers.mjs starts no ${unknown.map(({ name }) => name)}`);
 /** Each built by itself, split: modules by their names in `dist/`. */
 const SPLIT = [
   ...['portolan', ...SHARED].map((name) => ({ [name]: findSource(name) })),
   { 'query-log': 'packages/server/src/observe/query-events/query-log-thread.ts' },
 ];
-/** Each built as one file of CommonJS, with a code cache for each module that loads it: these by their names in `dist/`. */
+/** Each built as one file of CommonJS, with a code cache, and a module for each name in `dist/` that loads it. */
 const CACHED = {
   reader: { reader: 'packages/kernel/src/listen/reader-thread.ts' },
   ...Object.fromEntries(
@@ -286,13 +290,8 @@ try {
     writeFileSync(`${fresh}/package-lock.json`, `${JSON.stringify(lockOfInstalled(), null, 2)}\n`);
   }
   if (!process.argv.includes('--no-code-caches')) {
-    // Of servers only: the commands in the bundle of `explain` end before a cache would pay.
-    const failures = await writeCodeCaches(
-      fresh,
-      commands.filter(({ bundle }) => bundle !== 'explain').map(({ name }) => name),
-    );
     // The program works without, and starts slower.
-    for (const failure of failures) console.error(`no code cache: ${failure}`);
+    await writeCodeCaches(fresh).catch(({ message }) => console.error(`no code caches: ${message}`));
   }
   rmSync('dist', { recursive: true, force: true });
   renameSync(fresh, 'dist');

@@ -1,23 +1,24 @@
 /**
- * Loads the large bundles of `dist/` with V8's code caches, which `scripts/build.mjs` writes beside them: code that a start
+ * Loads the large bundles of `dist/` with V8's code caches, which `scripts/code-caches` writes beside them: code that a start
  * needs is neither parsed nor compiled again, in the main thread and in readers.
  *
- * A cache is bound to the build that it was made with, by the digest on the bundle's first line, and by V8 to its own version
- * and flags, hence `small-heap.ts` first. V8 refuses all others; the code then runs without.
+ * A cache is bound to the build that it was made with, by the digest on the bundle's first line, to the version of Node.js, and by
+ * V8 to its flags, hence `small-heap.ts` first. The code runs without any other cache.
  */
 // An import would evaluate every export of these modules, and so load streams and promises of files in each thread.
-const { readFileSync, renameSync, writeFileSync } = process.getBuiltinModule('node:fs');
+const { readFileSync } = process.getBuiltinModule('node:fs');
 const { createRequire } = process.getBuiltinModule('node:module');
 const { fileURLToPath } = process.getBuiltinModule('node:url');
 const { Script } = process.getBuiltinModule('node:vm');
 
-/** `rejected`: V8 has another version or other flags. `absent`: there is no cache for this processor or this build. */
+/** `rejected`: Node.js has another version or other flags. `absent`: there is no cache for this processor or this build. */
 export type CodeCacheState = 'used' | 'rejected' | 'absent';
 
-/** Characters of the digest, after `//`. */
+/** Characters of the digest, after `//` in a bundle, and first in its cache. */
 const DIGEST_LENGTH = 64;
-/** Set by the build alone: the cache is written when the thread ends. */
-const WRITES = process.env['PORTOLAN_WRITE_CODE_CACHE'] === '1';
+/** Characters of the version of Node.js that follow it in the cache: releases with the same V8 may differ in what they expect of one. */
+const VERSION_LENGTH = 16;
+const HEADER_LENGTH = DIGEST_LENGTH + VERSION_LENGTH;
 
 const states = new Map<string, CodeCacheState>();
 
@@ -39,15 +40,18 @@ type BundleFunction = (exports: object, require: unknown, module: object, module
  */
 export function loadBundle(stub: string, name: string, shared: ReadonlyMap<string, object>): object {
   const filename = fileURLToPath(new URL(`./${name}.cjs`, stub));
-  const cacheFile = fileURLToPath(stub).replace(/\.js$/, `.${process.arch}.cache`);
+  const cacheFile = fileURLToPath(new URL(`./${name}.${process.arch}.cache`, stub));
   // The build refuses characters beyond ASCII, so V8 holds one octet for each.
   const source = readFileSync(filename, 'latin1');
-  const digest = source.slice(2, 2 + DIGEST_LENGTH);
-  const cachedData = WRITES ? undefined : readCache(cacheFile, digest);
-  const script = new Script(source, { filename, ...(cachedData === undefined ? {} : { cachedData }) });
-  const isUsed = script.cachedDataRejected === false;
-  states.set(name, cachedData === undefined ? 'absent' : isUsed ? 'used' : 'rejected');
-  if (WRITES) process.once('exit', () => writeCache(cacheFile, digest, script));
+  const cache = readCache(cacheFile, source.slice(2, 2 + DIGEST_LENGTH));
+  const script = new Script(source, {
+    filename,
+    ...(cache instanceof Uint8Array ? { cachedData: cache } : {}),
+  });
+  states.set(
+    name,
+    typeof cache === 'string' ? cache : script.cachedDataRejected === false ? 'used' : 'rejected',
+  );
   const load = createRequire(stub);
   const module = { exports: {} };
   const run: BundleFunction = script.runInThisContext();
@@ -55,21 +59,16 @@ export function loadBundle(stub: string, name: string, shared: ReadonlyMap<strin
   return module.exports;
 }
 
-/** @returns undefined if there is none of the same build */
-function readCache(file: string, digest: string): Buffer | undefined {
+/** @returns the cache, or why there is none for this process */
+function readCache(file: string, digest: string): Uint8Array | CodeCacheState {
   try {
     const octets = readFileSync(file);
-    const isOfBuild = octets.subarray(0, DIGEST_LENGTH).toString('latin1') === digest;
-    return isOfBuild ? octets.subarray(DIGEST_LENGTH) : undefined;
+    const header = octets.toString('latin1', 0, HEADER_LENGTH);
+    if (header.slice(0, DIGEST_LENGTH) !== digest) return 'absent';
+    const isOfNode = header.slice(DIGEST_LENGTH).trimEnd() === process.version;
+    return isOfNode ? octets.subarray(HEADER_LENGTH) : 'rejected';
   } catch {
     // A cache only saves time.
-    return undefined;
+    return 'absent';
   }
-}
-
-function writeCache(file: string, digest: string, script: InstanceType<typeof Script>): void {
-  // Servers that run at the same time share threads: each writes a whole file.
-  const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, Buffer.concat([Buffer.from(digest, 'latin1'), script.createCachedData()]));
-  renameSync(fresh, file);
 }
