@@ -19,7 +19,8 @@ const lines = [0];
 for (let end = source.indexOf('\n'); end >= 0; end = source.indexOf('\n', end + 1)) lines.push(end + 1);
 
 function locate(position) {
-  let [first, last] = [0, lines.length - 1];
+  let first = 0;
+  let last = lines.length - 1;
   while (first < last) {
     const middle = (first + last + 1) >> 1;
     if (lines[middle] <= position) first = middle;
