@@ -7,6 +7,7 @@ export const sharedOptions = {
   // Only a test that fails takes so long; a machine that is busy with other work makes all of them slow.
   testTimeout: 60_000,
   hookTimeout: 60_000,
+  expect: { poll: { timeout: 60_000 } },
 };
 
 export default defineConfig({

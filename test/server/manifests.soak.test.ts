@@ -92,9 +92,7 @@ describe('a folder', () => {
       SERVICE.replace('name: a', 'name: b').replace('10.96.0.1', '10.96.0.300'),
     );
     await serving.program.heard('bad manifest');
-    await vi.waitFor(async () =>
-      expect(await askShort(serving, 'b.n.svc.cluster.local', 'A')).toBe('SERVFAIL'),
-    );
+    await expect.poll(() => askShort(serving, 'b.n.svc.cluster.local', 'A')).toBe('SERVFAIL');
     expect(await askShort(serving, 'a.n.svc.cluster.local', 'A')).toBe('10.96.0.1');
     expect((await look(serving, '/readyz')).status).toBe(200);
     writeFileSync(
@@ -127,7 +125,7 @@ it.each(['__proto__', 'constructor'])(
       serving.program.log.filter(
         (line) => line.message === 'bad manifest' && line['file'] === join(folder, file),
       );
-    await vi.waitFor(() => expect(isNamed('a.yaml')).toMatchObject([{ line: 1 }]));
+    await expect.poll(() => isNamed('a.yaml')).toMatchObject([{ line: 1 }]);
     const isServed = async () =>
       expect(await askShort(serving, 'b.n.svc.cluster.local', 'A')).toBe('10.96.0.1');
     await vi.waitFor(isServed, { timeout: 10_000 });

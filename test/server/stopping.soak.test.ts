@@ -7,7 +7,7 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask, askShort, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { endAllPrograms, look, runPortolan, type Serving, servePortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
@@ -56,10 +56,10 @@ it('a stop answers what a TCP client has asked, and closes the connection', asyn
   });
   const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
   socket.write(framed);
-  await vi.waitFor(() => expect(received).toBeGreaterThan(0));
+  await expect.poll(() => received).toBeGreaterThan(0);
   const ofOneAnswer = received;
   socket.write(Buffer.concat([framed, framed]));
-  await vi.waitFor(() => expect(received).toBe(3 * ofOneAnswer));
+  await expect.poll(() => received).toBe(3 * ofOneAnswer);
   serving.program.signal('SIGTERM');
   await closed;
   expect((await serving.program.exit).code).toBe(0);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   readSnapshot,
   type SnapshotContent,
@@ -135,7 +135,7 @@ describe('the keeper', () => {
   /** Advances the clock to the next check, and waits for its end. */
   const look = async () => {
     clock.advance(SNAPSHOT_PERIOD);
-    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    await expect.poll(() => clock.pending).toBe(1);
   };
 
   beforeEach(() => {
@@ -149,7 +149,7 @@ describe('the keeper', () => {
     clock.advance(SNAPSHOT_PERIOD - 1);
     expect(await linesInFile()).toBe('none');
     clock.advance(1);
-    await vi.waitFor(() => expect(keeper.count().written).toBe(1));
+    await expect.poll(() => keeper.count().written).toBe(1);
     expect(await linesInFile()).toEqual(['one']);
     await look();
     expect(keeper.count().written).toBe(1);
@@ -231,7 +231,7 @@ describe('the keeper', () => {
     expect(keeper.count().written).toBe(1);
     isCurrent = false;
     clock.advance(SNAPSHOT_RENEWAL);
-    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    await expect.poll(() => clock.pending).toBe(1);
     expect(keeper.count().written).toBe(1);
     isCurrent = true;
     await look();

@@ -2,7 +2,7 @@ import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { DEFAULT_HISTORY, type HistoryPlan } from '@portolan/server/plan/history-plan.ts';
 import type { ServerPlan } from '@portolan/server/plan/server-plan.ts';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { HistoryKeeper } from './history-keeper.ts';
 import { makeServer } from './testing/small-server.ts';
 
@@ -29,9 +29,7 @@ it('notes nothing twice when another configuration has another history', async (
   const begun = ['the server started: version test', 'upstream server 10.0.0.2:53 is down'];
   expect(await listSentences()).toEqual(begun);
   keeper.keep(makePlan({ ...DEFAULT_HISTORY, octets: 2 * DEFAULT_HISTORY.octets }));
-  await vi.waitFor(async () =>
-    expect(await listSentences()).toEqual([...begun, 'another configuration is in force']),
-  );
+  await expect.poll(() => listSentences()).toEqual([...begun, 'another configuration is in force']);
 });
 
 it('begins with a configuration that wants one, long after the server has started', async () => {

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import {
   HEALTH_PORT,
   type HealthAnswers,
@@ -101,11 +101,11 @@ describe('the zone', () => {
     first.on('response', (response) => response.pause());
     first.end();
     // Pieces are made until the socket buffers are full.
-    await vi.waitFor(() => expect(made).toBeGreaterThan(0));
+    await expect.poll(() => made).toBeGreaterThan(0);
     expect(await get(port, '/cache')).toEqual([503, 'another client is reading it: try again\n']);
     expect(made).toBeLessThan(100);
     first.destroy();
     cache = () => ['{}'];
-    await vi.waitFor(async () => expect(await get(port, '/cache')).toEqual([200, '{}']));
+    await expect.poll(() => get(port, '/cache')).toEqual([200, '{}']);
   });
 });

@@ -122,10 +122,10 @@ describe('a port that another has', () => {
     const server = await start({ port, waitForPort: true });
     expect(server.port).toBeUndefined();
     clock.advance(1_000);
-    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    await expect.poll(() => clock.pending).toBe(1);
     await free();
     clock.advance(1_000);
-    await vi.waitFor(() => expect(server.port).toBe(port));
+    await expect.poll(() => server.port).toBe(port);
     expect(await get(server, '/word')).toEqual([200, 'grüße\n']);
   });
 
@@ -139,12 +139,12 @@ describe('a port that another has', () => {
     const before = count();
     for (let tries = 0; tries < 12; tries++) {
       clock.advance(1_000);
-      await vi.waitFor(() => expect(clock.pending).toBe(1));
+      await expect.poll(() => clock.pending).toBe(1);
     }
     expect(count()).toEqual(before);
     await free();
     clock.advance(1_000);
-    await vi.waitFor(() => expect(server.port).toBe(port));
+    await expect.poll(() => server.port).toBe(port);
     // One later error is logged once.
     expect(http.listenerCount('error')).toBe(1);
   });
@@ -173,7 +173,7 @@ describe('a port that two share in a takeover', () => {
     expect(server.port).toBeUndefined();
     await free();
     clock.advance(1_000);
-    await vi.waitFor(() => expect(server.port).toBe(port));
+    await expect.poll(() => server.port).toBe(port);
   });
 });
 
@@ -241,7 +241,7 @@ describe('the first octets of a connection', () => {
     const closed = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve));
     for (let second = 0; second < 5; second += 1) {
       socket.write('GET /word HTTP/1.1\r\n'.slice(second * 3, (second + 1) * 3));
-      await vi.waitFor(() => expect(clock.pending).toBe(1));
+      await expect.poll(() => clock.pending).toBe(1);
       expect(server.drops.timeout).toBe(0);
       clock.advance(1_000);
     }
