@@ -25,9 +25,9 @@ import { bundleDouble } from '../../support/double-process.ts';
 import { soakLength } from '../../support/soak-length.ts';
 import { itWithTool } from '../../support/tools.ts';
 
-const CHANGES = soakLength(200, 40);
+const CHANGES = soakLength(200, 25);
 /** What there is after so many is what there may be after all. */
-const EARLY = soakLength(50, 15);
+const EARLY = soakLength(50, 10);
 /** One part in so many that the heap may grow by. Before a plan let go of the one before, that of `coredns` nearly doubled. */
 const GROWTH = 1.05;
 const MINUTES = 60_000;
