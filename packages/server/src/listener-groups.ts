@@ -2,11 +2,13 @@
  * The only place that opens sockets for clients. Each group of listeners has TCP listeners. Reader threads, at first one, serve the
  * UDP sockets of all groups; a group may have reader threads of its own. Our own front ends have one group.
  */
+
 import { randomInt } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log, LogFields } from '@portolan/kernel/base/log.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import type { HandleQuery } from '@portolan/kernel/chain/query.ts';
 import type { Engine } from '@portolan/kernel/engine/engine.ts';
 import {
@@ -34,7 +36,6 @@ import { listenByBatches } from '@portolan/kernel/listen/udp.ts';
 import type { UdpCounts, UdpListener } from '@portolan/kernel/listen/udp-listener.ts';
 import type { StartThread } from '@portolan/kernel/listen/udp-reader.ts';
 import type { ListenerGroupPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
-import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { batchesWork } from '@portolan/kernel/socket/batch-probe.ts';
 import type { CorefileLogRings } from './corefile-log-rings.ts';
 import { ListenerCertificates } from './listener-certificates.ts';

@@ -1,13 +1,14 @@
 /**
  * How a server with a Corefile behaves as a process: CoreDNS's words, banner, pid file, signals and exit codes.
  */
+
 import { COREDNS_VERSION } from '@portolan/corefile/coredns-version.ts';
 import type { ServerBlock } from '@portolan/frontends/coredns/settings/read-corefile.ts';
 import { startLines } from '@portolan/frontends/coredns/settings/start-lines.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
-import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { PortInUseError, SocketError } from '@portolan/kernel/socket/socket-error.ts';
 import { placeOfServer } from '@portolan/server/observe/control/control-place.ts';
 import type { AdjustableLog } from '@portolan/server/observe/log.ts';

@@ -1,9 +1,10 @@
 /**
  * `portolan compare`: asks two servers the same questions, and reports how their answers differ.
  */
+
 import { createReadStream } from 'node:fs';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
-import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import { readListLine } from '@portolan/ops/compare/asked-question.ts';
 import { AskedServer } from '@portolan/ops/compare/asked-server.ts';
 import { findDeviation } from '@portolan/ops/compare/known-deviations.ts';

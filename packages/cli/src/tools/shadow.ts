@@ -2,10 +2,11 @@
  * `portolan shadow`: asks the server that runs today the questions that it gets, answers them in this process by the same configuration,
  * and reports how the answers differ.
  */
+
 import { createReadStream } from 'node:fs';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
-import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import { type AskedQuestion, readListLine } from '@portolan/ops/compare/asked-question.ts';
 import { AskedServer } from '@portolan/ops/compare/asked-server.ts';
 import { findDeviation } from '@portolan/ops/compare/known-deviations.ts';

@@ -1,10 +1,12 @@
 /**
  * Network errors, in the words of CoreDNS's logs that people search for.
  */
+
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
+import { formatSocketAddress } from '../base/socket-address.ts';
 import { findMeaning } from '../base/system-errors.ts';
-import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
+import type { SocketAddress } from '../socket/addresses.ts';
 
 const UNKNOWN_AUTHORITY = 'tls: failed to verify certificate: x509: certificate signed by unknown authority';
 /** Node's error codes for a certificate without a trusted authority. */

@@ -7,9 +7,11 @@
  *     https://192.0.2.1#dns.example        DNS over HTTPS (RFC 8484), by POST to /dns-query, with that certificate
  *     192.0.2.1@10.0.0.1#4000  192.0.2.1@eth1@10.0.0.1      sent from an address (and port), or from an interface's address
  */
+
 import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
 import { tryParseName } from '@portolan/dns/name.ts';
 import type { AbsoluteName } from '@portolan/dns/types.ts';
+import { formatSocketAddress } from '../base/socket-address.ts';
 
 /** A name must be resolved through this server first. */
 export type UpstreamHost =
@@ -171,7 +173,7 @@ function parseDevice(text: string, device: string): string {
 export function formatUpstream({ transport, host, port, serverName, source }: UpstreamAddress): string {
   const place = host.kind === 'name' ? host.name.slice(0, -1) : host.address;
   const scheme = transport === 'udp' ? '' : `${transport}://`;
-  const server = `${scheme}${place.includes(':') ? `[${place}]` : place}:${port}`;
+  const server = `${scheme}${formatSocketAddress({ address: place, port })}`;
   const name = isEncrypted({ transport }) && serverName !== undefined ? `#${serverName}` : '';
   return `${server}${name}${source === undefined ? '' : formatSource(source)}`;
 }

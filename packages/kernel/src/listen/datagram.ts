@@ -3,12 +3,14 @@
  *
  * Node does not report the destination of a packet. So a socket on a wildcard address answers from the address that routing picks.
  */
+
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type Clock, within } from '../base/clock.ts';
 import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
+import { formatSocketAddress } from '../base/socket-address.ts';
 import type { Client } from '../chain/query.ts';
-import { formatSocketAddress, isWildcard, type SocketAddress, toAddressFamily } from '../socket/addresses.ts';
+import { isWildcard, type SocketAddress, toAddressFamily } from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';
 import { nodeBindError } from '../socket/socket-error.ts';
 import { fairScheduler } from './fair-scheduler.ts';

@@ -7,10 +7,11 @@
  * could go to a socket that no thread receives on. The same holds if the kernel accepts no programs. All running
  * readers get packets then, and one more is started when they are busy.
  */
+
 import type { Clock, Timer } from '../base/clock.ts';
 import { describeDefect } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
-import { formatSocketAddress } from '../socket/addresses.ts';
+import { formatSocketAddress } from '../base/socket-address.ts';
 import type { BoundSocket } from '../socket/descriptor.ts';
 import { libc } from '../socket/libc.ts';
 import { countPortSharers } from '../socket/port-sharers.ts';

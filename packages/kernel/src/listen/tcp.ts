@@ -1,19 +1,16 @@
 /**
  * TCP, and TLS and HTTPS on it: accepts connections within limits, and stops without losing answers.
  */
+
 import { once } from 'node:events';
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, type Timer, within } from '../base/clock.ts';
 import { admitClient } from '../base/descriptors.ts';
 import type { Log } from '../base/log.ts';
+import { formatSocketAddress } from '../base/socket-address.ts';
 import type { Client, HandleQuery } from '../chain/query.ts';
-import {
-  decodeSocketAddress,
-  formatSocketAddress,
-  type SocketAddress,
-  toAddressFamily,
-} from '../socket/addresses.ts';
+import { decodeSocketAddress, type SocketAddress, toAddressFamily } from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';
 import { nodeBindError } from '../socket/socket-error.ts';
 import { countUnaccepted, openTcpListener, probeTcpPort } from '../socket/tcp-listener.ts';

@@ -4,9 +4,11 @@
  * Every reader has its own socket per address, and `PacketSteering` decides which readers get packets. A reader that
  * starts later opens its sockets only then, so that every socket of a port group has a thread.
  */
+
 import { type Clock, within } from '../base/clock.ts';
 import { describeDefect } from '../base/describe-error.ts';
-import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
+import { formatSocketAddress } from '../base/socket-address.ts';
+import type { SocketAddress } from '../socket/addresses.ts';
 import { PacketBatch } from '../socket/batch.ts';
 import { type BoundSocket, closeDescriptor } from '../socket/descriptor.ts';
 import { MSG_DONTWAIT } from '../socket/linux.ts';

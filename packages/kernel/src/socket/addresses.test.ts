@@ -1,13 +1,8 @@
 import { AddressError } from '@portolan/dns/address.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  decodeSocketAddress,
-  encodeSocketAddress,
-  formatSocketAddress,
-  isWildcard,
-  toAddressFamily,
-} from './addresses.ts';
+import { formatSocketAddress } from '../base/socket-address.ts';
+import { decodeSocketAddress, encodeSocketAddress, isWildcard, toAddressFamily } from './addresses.ts';
 
 describe('socket addresses', () => {
   it('are laid out as the kernel has them', () => {

@@ -20,11 +20,6 @@ export interface SocketAddress {
 export const SOCKADDR_IN_OCTETS = 16;
 export const SOCKADDR_IN6_OCTETS = 28;
 
-/** `192.0.2.1:53`, `[2001:db8::1]:53`. */
-export function formatSocketAddress({ address, port }: SocketAddress): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
-}
-
 /** Whether a socket on this address receives packets to any address of the machine. */
 export function isWildcard(address: string): boolean {
   return parseAddress(address)?.every((octet) => octet === 0) ?? false;

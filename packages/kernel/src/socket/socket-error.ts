@@ -1,8 +1,9 @@
 /**
  * The errors of opening a socket, with a remedy if possible.
  */
+import { formatSocketAddress } from '../base/socket-address.ts';
 import { findErrorCode } from '../base/system-errors.ts';
-import { formatSocketAddress, type SocketAddress } from './addresses.ts';
+import type { SocketAddress } from './addresses.ts';
 import { libc } from './libc.ts';
 import { EACCES, EADDRINUSE, EADDRNOTAVAIL, EPERM } from './linux.ts';
 

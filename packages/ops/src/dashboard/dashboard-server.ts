@@ -8,6 +8,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { formatHost } from '@portolan/kernel/base/socket-address.ts';
 import type { HttpPort } from '@portolan/server/observe/http-host.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '@portolan/server/observe/http-route.ts';
 import { checkExplanation } from '@portolan/server/reasons/render-explanation.ts';
@@ -83,11 +84,6 @@ export function createDashboardPort(
     refuse: (path, headers) => refuse(path, headers, names, token),
   };
   return { name: DASHBOARD_PORT, options, routes };
-}
-
-/** An address as addresses of pages have it. */
-export function formatHost(address: string): string {
-  return address.includes(':') ? `[${address}]` : address;
 }
 
 /** Why a request gets no answer; undefined: it gets one. */

@@ -1,16 +1,18 @@
 /**
  * A dashboard: its collector, its port and its token. The same for all servers of a cluster and for one that shows itself.
  */
+
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { formatHost } from '@portolan/kernel/base/socket-address.ts';
 import type { CarryOut } from '@portolan/server/observe/control/control-socket.ts';
 import type { HttpHost, HttpPort } from '@portolan/server/observe/http-host.ts';
 import type { HttpReply } from '@portolan/server/observe/http-route.ts';
 import { Collector } from './collector.ts';
-import { createDashboardPort, DASHBOARD_PORT, type DashboardPlace, formatHost } from './dashboard-server.ts';
+import { createDashboardPort, DASHBOARD_PORT, type DashboardPlace } from './dashboard-server.ts';
 import type { FindReplicas } from './replica.ts';
 
 const TOKEN_OCTETS = 24;

@@ -1,8 +1,10 @@
 /**
  * Plugins that forward nothing: they answer with the servers that would be asked.
  */
+
 import { isWithin, ROOT } from '@portolan/dns/name.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE } from '@portolan/dns/types.ts';
+import { formatHost } from '@portolan/kernel/base/socket-address.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { ALL_QUESTIONS, isWithinAny } from '@portolan/kernel/chain/match.ts';
@@ -76,14 +78,14 @@ function findFirstServers(routes: readonly FindServers[], key: NameKey): readonl
 function serversOfRoute(route: ForwardRoute): FindServers {
   const { plan, sources, from, except } = route;
   if (sources === undefined) return serversOfPlan(plan);
-  const servers = sources.upstreams.map(textOfUpstream);
+  const servers = sources.upstreams.map(describeUpstream);
   return (key) => (isWithin(key, from) && !isWithinAny(key, new Set(except)) ? servers : undefined);
 }
 
-function textOfUpstream(upstream: ForwardUpstream): string {
+function describeUpstream(upstream: ForwardUpstream): string {
   if (upstream.kind === 'file') return `the servers of ${upstream.path}`;
   const host = upstream.kind === 'name' ? upstream.name : upstream.address;
-  return `${upstream.scheme}://${host.includes(':') ? `[${host}]` : host}:${upstream.port}`;
+  return `${upstream.scheme}://${formatHost(host)}:${upstream.port}`;
 }
 
 function serversOfPlan({ rules }: ForwardPlan): FindServers {

@@ -4,11 +4,13 @@
  * Reasons have the words of the Go programs that it replaces, since they appear in events of the kubelet. A query always ends
  * within its time-out: packets that are not a reply to it are ignored.
  */
+
 import { createSocket, type Socket } from 'node:dgram';
 import { decodeMessage } from '@portolan/dns/message.ts';
 import type { Message, Question } from '@portolan/dns/types.ts';
 import { WireError } from '@portolan/dns/wire-error.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
 import {
   type ForwardQuestion,
@@ -83,14 +85,15 @@ class SocketExchange {
     const onConnect = (error?: Error) => {
       if (this.#isOver) return;
       if (error === undefined) this.#send();
-      else this.#fail(`dial udp ${formatEnd(this.#server)}: connect: ${describeSystemError(error)}`);
+      else
+        this.#fail(`dial udp ${formatSocketAddress(this.#server)}: connect: ${describeSystemError(error)}`);
     };
     // Connected, so that the kernel accepts only packets of the server, and reports a closed port.
     this.#socket.connect(port, address, onConnect);
   }
 
   #send(): void {
-    this.#ends = `${formatEnd(this.#socket.address())}->${formatEnd(this.#server)}`;
+    this.#ends = `${formatSocketAddress(this.#socket.address())}->${formatSocketAddress(this.#server)}`;
     this.#sentAt = this.#clock.monotonic();
     this.#socket.send(withId(this.#query, this.#id), (error) => {
       if (error !== null) this.#fail(`write udp ${this.#ends}: write: ${describeSystemError(error)}`);
@@ -119,8 +122,4 @@ class SocketExchange {
     this.#socket.close();
     this.#resolve(reply);
   }
-}
-
-function formatEnd({ address, port }: { readonly address: string; readonly port: number }): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }

@@ -1,15 +1,16 @@
 /**
  * Finds and opens the servers of a route: by address, by a name that is looked up once, or from a file like resolv.conf.
  */
+
 import { Resolver } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { RateLimitedWarnings } from '@portolan/kernel/base/rate-limited-warning.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import { type Connect, connectBySockets } from '@portolan/kernel/forward/connect.ts';
 import { parseResolvConf } from '@portolan/kernel/forward/resolv-conf.ts';
 import type { Transport, TransportProtocol } from '@portolan/kernel/forward/transport/transport.ts';
-import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { CountedTransport } from './counted-transport.ts';
 import type { ServerEvents } from './forward-metrics.ts';
 import type { ForwardRoute, ForwardUpstream, ServerSources } from './options.ts';

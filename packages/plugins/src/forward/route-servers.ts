@@ -1,14 +1,15 @@
 /**
  * The servers of a route: those of its plan, or those that its sources have when it starts.
  */
+
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import { MAX_SEPARATE, profileOfCoreDns } from '@portolan/kernel/forward/coredns-profile.ts';
 import { defaultRule, type ForwardPlan, listServers } from '@portolan/kernel/forward/forward-plan.ts';
 import { readTlsTrust } from '@portolan/kernel/forward/read-tls-trust.ts';
 import type { TransportProtocol } from '@portolan/kernel/forward/transport/transport.ts';
 import { formatUpstream, type UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
-import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { findServers, type IsOurselves, type UpstreamPlace } from './open-upstreams.ts';
 import type { ForwardRoute, ForwardUpstream, ServerSources } from './options.ts';
 

@@ -1,11 +1,13 @@
 /**
  * The format of a line of the log: text with words in braces.
  */
+
 import { presentNameAsGo } from '@portolan/dns/go-name.ts';
 import { className, rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { type ClientTransport, maxResponseOctets } from '@portolan/dns/response-size.ts';
 import { TextBuffer } from '@portolan/dns/text-buffer.ts';
 import type { Header } from '@portolan/dns/types.ts';
+import { formatHost } from '@portolan/kernel/base/socket-address.ts';
 import type { DescribedResponse } from '@portolan/kernel/chain/described-response.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 
@@ -51,7 +53,7 @@ const WORDS: ReadonlyMap<string, AddQueryText> = new Map<string, AddQueryText>([
   ['size', (into, { octets }) => into.addNumber(octets)],
   ['remote', (into, logged) => logged.addRemote(into)],
   ['port', (into, { port }) => into.addNumber(port)],
-  ['local', (into, { local }) => into.addText(bracketAddress(local))],
+  ['local', (into, { local }) => into.addText(formatHost(local))],
   ['>id', (into, { id }) => into.addNumber(id)],
   ['>opcode', (into, { opcode }) => into.addNumber(opcode)],
   ['>do', (into, { dnssecOk }) => into.addText(dnssecOk ? 'true' : 'false')],
@@ -106,10 +108,6 @@ function knownClassName(dnsClass: number): string {
   return UNNAMED_CLASSES.has(name) ? `CLASS${dnsClass}` : name;
 }
 
-function bracketAddress(address: string): string {
-  return address.includes(':') ? `[${address}]` : address;
-}
-
 /** The answers of a batch have the same times. */
 let knownSeconds = Number.NaN;
 let textOfSeconds = '';
@@ -149,7 +147,7 @@ export function describeQuery(
   const { question, sender, header, edns } = query;
   return {
     addName: (into) => into.addText(presentNameAsGo(query.key)),
-    addRemote: (into) => into.addText(bracketAddress(sender.address)),
+    addRemote: (into) => into.addText(formatHost(sender.address)),
     type: question.type,
     dnsClass: question.class,
     octets: query.octets,

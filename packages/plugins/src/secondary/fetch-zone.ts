@@ -1,6 +1,7 @@
 /**
  * Asks a primary server over TCP: for the serial of a zone, for the whole zone, or for its changes.
  */
+
 import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
 import { FrameParser, frame } from '@portolan/dns/frames.ts';
@@ -9,7 +10,8 @@ import { toKey } from '@portolan/dns/name.ts';
 import { ResponseVerifier, signQuery } from '@portolan/dns/tsig.ts';
 import { CLASS, type Message, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
-import { formatSocketAddress, type SocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
+import type { SocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import type { NamedSecret } from '../tsig/options.ts';
 import { type KnownRecords, RecordStream, type TransferResult } from './record-stream.ts';
 

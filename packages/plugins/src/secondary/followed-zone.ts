@@ -2,6 +2,7 @@
  * A zone that follows its primary servers: fetched at the start, checked as its SOA record says (RFC 1035 section 4.3.5), and after a NOTIFY
  * (RFC 1996).
  */
+
 import { isNewer } from '@portolan/dns/serial.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
@@ -9,8 +10,8 @@ import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { Losses } from '@portolan/kernel/base/losses.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import type { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
-import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { ZoneNames } from '../file/zone-names.ts';
 import { shareVersions, type ZoneVersions } from '../file/zone-versions.ts';
 import type { NamedSecret } from '../tsig/options.ts';

@@ -1,14 +1,16 @@
 /**
  * Notifies secondary servers that a zone has changed (RFC 1996).
  */
+
 import { toFullRcode } from '@portolan/dns/edns.ts';
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
 import { signQuery } from '@portolan/dns/tsig.ts';
 import { CLASS, type NameKey, OPCODE, RCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
 import { UdpTransport } from '@portolan/kernel/forward/transport/udp-transport.ts';
-import { formatSocketAddress, type SocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import type { SocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import type { NamedSecret } from '../tsig/options.ts';
 
 const TRIES = 3;

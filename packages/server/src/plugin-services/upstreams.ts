@@ -1,9 +1,11 @@
 /**
  * The servers that a plugin asks. They are closed with the plugin.
  */
+
 import type { Message } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import { Query } from '@portolan/kernel/chain/query.ts';
 import { messageToAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import {
@@ -26,7 +28,7 @@ import {
   parseUpstream,
   type UpstreamAddress,
 } from '@portolan/kernel/forward/upstream-address.ts';
-import { formatSocketAddress, type SocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import type { SocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import type { Query as PluginQuery, Upstream, UpstreamOptions, Upstreams } from '@portolan/plugin';
 
 /** Milliseconds, as `forward` has it. */

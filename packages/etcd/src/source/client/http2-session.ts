@@ -1,6 +1,7 @@
 /**
  * An HTTP/2 connection to one member of etcd that is watched by pings while streams are open.
  */
+
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -9,6 +10,7 @@ import {
 } from 'node:http2';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { formatHost } from '@portolan/kernel/base/socket-address.ts';
 import type { EtcdEndpoint } from './endpoints.ts';
 import type { TlsContents } from './settings.ts';
 
@@ -32,7 +34,7 @@ export class Http2Session {
   /** Begins to connect. @param tls undefined: without TLS */
   constructor({ host, port }: EtcdEndpoint, tls: TlsContents | undefined, clock: Clock) {
     this.#clock = clock;
-    const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    const authority = `${formatHost(host)}:${port}`;
     this.#session = connect(`${tls === undefined ? 'http' : 'https'}://${authority}`, {
       settings: { enablePush: false, initialWindowSize: WINDOW },
       maxSessionMemory: SESSION_MEMORY,

@@ -1,9 +1,11 @@
 /**
  * Compiles the server blocks of a Corefile to the plan of a server.
  */
+
 import { availableParallelism } from 'node:os';
 import type { ServerKey } from '@portolan/corefile/keys/server-key.ts';
 import { DEFAULT_LOSS_RULE, type LossRule } from '@portolan/kernel/base/losses.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import { toCoreDnsForm } from '@portolan/kernel/chain/response-form.ts';
 import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
@@ -186,7 +188,7 @@ function groupListeners(blocks: readonly ServerBlock[]): readonly ListenerGroupP
 }
 
 function formatServer({ scheme, port }: ServerKey, address: string): string {
-  return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  return `${scheme}://${formatSocketAddress({ address, port })}`;
 }
 
 function findTls(block: ServerBlock, { scheme }: ServerKey): ListenerGroupPlan['tls'] {

@@ -1,6 +1,7 @@
 /**
  * Converts the ConfigMap of kube-dns to an equivalent Corefile.
  */
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import { type ConfigText, decodeConfigText } from '@portolan/kubernetes/config-map/config-texts.ts';
 import {
@@ -103,5 +104,5 @@ const DNS_PORT = 53;
 function showServer({ host, port }: UpstreamAddress): string {
   const shown = host.kind === 'name' ? host.name.slice(0, -1) : host.address;
   if (port === DNS_PORT) return shown;
-  return shown.includes(':') ? `[${shown}]:${port}` : `${shown}:${port}`;
+  return formatSocketAddress({ address: shown, port });
 }

@@ -1,9 +1,10 @@
 /**
  * Describes why a server cannot start, with dnsmasq's exit code.
  */
+
 import { AddressError } from '@portolan/dns/address.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
-import { formatSocketAddress } from '@portolan/kernel/socket/addresses.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import { PortInUseError, SocketError } from '@portolan/kernel/socket/socket-error.ts';
 import { UnknownInterfaceError } from '@portolan/server/followed-interfaces.ts';
 import { EXIT, type ExitCode } from '../settings/exit-codes.ts';

@@ -1,12 +1,14 @@
 /**
  * The front end of `serve` and `kube-dns`: flags, the resolv file and the ConfigMap of kube-dns.
  */
+
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import { findPluginOptions } from '@portolan/kernel/contract/plugin-use.ts';
 import { formatUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { isListeningAt, listOwnAddresses } from '@portolan/kernel/listen/local-addresses.ts';
@@ -211,6 +213,5 @@ function hasDefaultServers({ blocks }: EnginePlan): boolean {
 /** The URL of the port for clients on this machine; undefined while it is closed. */
 function httpAddress(address: string | undefined, port: number | undefined): string | undefined {
   if (port === undefined) return undefined;
-  const host = address ?? '127.0.0.1';
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `http://${formatSocketAddress({ address: address ?? '127.0.0.1', port })}`;
 }

@@ -10,6 +10,7 @@ import { parseEndpoint } from '@portolan/etcd/source/client/endpoints.ts';
 import type { EtcdSettings } from '@portolan/etcd/source/client/settings.ts';
 import type { Environment } from '@portolan/kernel/base/environment.ts';
 import type { LossRule } from '@portolan/kernel/base/losses.ts';
+import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import { parseUpstream, type UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { SnapshotSettings } from '@portolan/kubernetes/snapshot/snapshot-keeper.ts';
 import type { HistoryPlan } from '@portolan/server/plan/history-plan.ts';
@@ -198,10 +199,7 @@ function readServers(
   where: string,
   texts: readonly string[] | undefined,
 ): readonly UpstreamAddress[] | undefined {
-  return texts?.map((text) => {
-    const { address, port } = readListen(read, where, text);
-    return parseUpstream(`${address.includes(':') ? `[${address}]` : address}:${port}`);
-  });
+  return texts?.map((text) => parseUpstream(formatSocketAddress(readListen(read, where, text))));
 }
 
 function readMetrics(read: Complaints, environment: Environment): SkyDnsMetricsPlan | undefined {

@@ -5,9 +5,11 @@
  *
  * A server may close a connection just when a query is sent, or before its reply is whole. The query is then sent again at once.
  */
+
 import type { TLSSocket } from 'node:tls';
 import { tryDecodeMessage } from '@portolan/dns/message.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
+import { formatHost } from '../../base/socket-address.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
 import {
   Http1Requests,
@@ -201,8 +203,7 @@ export class HttpsTransport implements Transport {
 
 /** An interface of this machine means nothing to the server (RFC 6874 section 4). */
 function toRequestHost({ tls, peer }: Pick<HttpsTransportOptions, 'tls' | 'peer'>): string {
-  const host = tls.serverName ?? peer.address.replace(/%.*/, '');
-  return host.includes(':') ? `[${host}]` : host;
+  return formatHost(tls.serverName ?? peer.address.replace(/%.*/, ''));
 }
 
 /** How often a query is sent again: after the connections that may all be closed by now, a new one. */

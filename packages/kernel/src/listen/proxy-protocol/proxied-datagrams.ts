@@ -2,8 +2,10 @@
  * Headers of the PROXY protocol in datagrams that the main thread receives, with the sessions that some proxies have: the first
  * datagram of a sender has a header and perhaps nothing else, and those that follow have none.
  */
+
 import type { Clock } from '../../base/clock.ts';
-import { decodeSocketAddress, formatSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
+import { formatSocketAddress } from '../../base/socket-address.ts';
+import { decodeSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
 import { isHeaderOfDatagram } from './proxied-packets.ts';
 import { NO_HEADER, ProxyHeaderReader } from './proxy-header.ts';
 import { ProxyPolicies, type ProxyProtocolPlan, type ProxySessionsPlan } from './proxy-policy.ts';
