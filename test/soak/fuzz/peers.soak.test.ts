@@ -4,8 +4,6 @@
  */
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { encodeGrpcFrame, GrpcFrameReader } from '@portolan/etcd/source/client/grpc-frames.ts';
-import { readGrpcStatus } from '@portolan/etcd/source/client/grpc-status.ts';
 import {
   decodeAuthenticate,
   decodeLease,
@@ -13,6 +11,8 @@ import {
   decodeTransaction,
   decodeWatch,
 } from '@portolan/etcd/source/client/messages.ts';
+import { encodeGrpcFrame, GrpcFrameReader } from '@portolan/kernel/base/grpc/grpc-frames.ts';
+import { readGrpcStatus } from '@portolan/kernel/base/grpc/grpc-status.ts';
 import { readListLine } from '@portolan/ops/compare/asked-question.ts';
 import { CaptureReader } from '@portolan/ops/shadow/capture-reader.ts';
 import { readLogLine } from '@portolan/ops/shadow/log-line.ts';

@@ -10,12 +10,18 @@ import {
 } from 'node:http2';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { encodeGrpcFrame, FrameError, GrpcFrameReader } from '@portolan/kernel/base/grpc/grpc-frames.ts';
+import {
+  CODE,
+  faultOfResponse,
+  type GrpcStatus,
+  readGrpcStatus,
+} from '@portolan/kernel/base/grpc/grpc-status.ts';
 import type { EtcdEndpoint } from './endpoints.ts';
 import { EtcdError } from './etcd-error.ts';
-import { encodeGrpcFrame, FrameError, GrpcFrameReader } from './grpc-frames.ts';
-import { CODE, faultOfResponse, type GrpcStatus, readGrpcStatus, toStatusError } from './grpc-status.ts';
 import { Http2Session } from './http2-session.ts';
 import { readTlsFiles, type TlsContents, type TlsFiles } from './settings.ts';
+import { toStatusError } from './status-error.ts';
 
 /** Options of a call. */
 export interface CallOptions {

@@ -2,7 +2,6 @@
  * How a gRPC call ended: its status in the trailers, or what HTTP says in its place.
  */
 import type { IncomingHttpHeaders } from 'node:http2';
-import { EtcdError, type EtcdFailure } from './etcd-error.ts';
 
 export interface GrpcStatus {
   /** A status code of gRPC; 0 for success. */
@@ -16,6 +15,7 @@ export const CODE = {
   OK: 0,
   UNKNOWN: 2,
   INVALID: 3,
+  NOT_FOUND: 5,
   DENIED: 7,
   EXHAUSTED: 8,
   OUT_OF_RANGE: 11,
@@ -24,8 +24,6 @@ export const CODE = {
   UNAVAILABLE: 14,
   UNAUTHENTICATED: 16,
 } as const;
-/** Cancelled, unknown, deadline, internal, unavailable, data loss: another member may answer. */
-const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([1, 2, 4, 13, 14, 15]);
 
 /** By HTTP status, where the server does not speak gRPC (http-grpc-status-mapping of gRPC). */
 const HTTP_CODES: ReadonlyMap<number, number> = new Map([
@@ -61,22 +59,4 @@ function decodePercent(text: string): string {
     if (isEncoded) at += 2;
   }
   return Buffer.from(octets).toString();
-}
-
-/** @param endpoint as configured */
-export function toStatusError(endpoint: string, { code, details }: GrpcStatus): EtcdError {
-  return new EtcdError(
-    toFailure(code, details),
-    `${endpoint}: ${details === '' ? `gRPC status ${code}` : details}`,
-  );
-}
-
-function toFailure(code: number, details: string): EtcdFailure {
-  if (code === CODE.UNAUTHENTICATED) return 'unauthenticated';
-  if (code === CODE.DENIED) return 'denied';
-  if (code === CODE.OUT_OF_RANGE) return 'compacted';
-  if (code === CODE.EXHAUSTED && /larger than max/i.test(details)) return 'too-large';
-  const isOfUser = /user name|password|auth(entication)? (store|failed|token)/i.test(details);
-  if (code === CODE.INVALID && isOfUser) return 'unauthenticated';
-  return UNAVAILABLE_CODES.has(code) ? 'unavailable' : 'refused';
 }

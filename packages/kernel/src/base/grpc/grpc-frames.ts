@@ -14,13 +14,19 @@ export class FrameError extends Error {
   }
 }
 
-const HEAD_OCTETS = 5;
+export const HEAD_OCTETS = 5;
 
 export function encodeGrpcFrame(message: Uint8Array): Buffer {
-  const frame = Buffer.alloc(HEAD_OCTETS + message.length);
-  frame.writeUInt32BE(message.length, 1);
+  const frame = Buffer.allocUnsafe(HEAD_OCTETS + message.length);
+  writeFrameHead(frame, message.length);
   frame.set(message, HEAD_OCTETS);
   return frame;
+}
+
+/** Writes the first five octets of a frame. @param length octets of its message, which is not compressed */
+export function writeFrameHead(frame: Buffer, length: number): void {
+  frame[0] = 0;
+  frame.writeUInt32BE(length, 1);
 }
 
 /** Collects the pieces of frames. The pieces of a large message are joined once, when it is complete. */
