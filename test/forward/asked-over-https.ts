@@ -5,11 +5,13 @@ import { readFileSync } from 'node:fs';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, TYPE } from '@portolan/dns/types.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
-import {
-  HttpsTransport,
-  type HttpsTransportOptions,
-} from '@portolan/kernel/forward/transport/https-transport.ts';
+import { makeHttpsRequest } from '@portolan/kernel/forward/transport/https-request.ts';
 import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
+import {
+  HTTPS_PROTOCOLS,
+  RequestTransport,
+  type RequestTransportOptions,
+} from '@portolan/kernel/forward/transport/request-transport.ts';
 import { onTestFinished } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 
@@ -17,12 +19,18 @@ import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 export const AUTHORITIES = [readFileSync(tlsFixturePath('authority.crt'), 'utf8')];
 
 /** A transport to a server on loopback, closed when its test ends. */
-export function connect(port: number, options: Partial<HttpsTransportOptions> = {}): HttpsTransport {
-  const transport = new HttpsTransport({
-    peer: { address: '127.0.0.1', port },
+export function connect(
+  port: number,
+  {
+    method = 'POST',
+    ...options
+  }: Partial<RequestTransportOptions> & { readonly method?: 'GET' | 'POST' } = {},
+): RequestTransport {
+  const transport = new RequestTransport({
+    place: { host: '127.0.0.1', port },
     tls: { serverName: undefined, authorities: AUTHORITIES },
-    method: 'POST',
-    sourceAddress: undefined,
+    protocols: HTTPS_PROTOCOLS,
+    makeRequest: (host, octets) => makeHttpsRequest(method, host, octets),
     clock: systemClock,
     ...options,
   });
@@ -31,7 +39,7 @@ export function connect(port: number, options: Partial<HttpsTransportOptions> = 
 }
 
 /** Asks for the address of a name. @returns the reply, or what failed */
-export function ask(transport: HttpsTransport, name = 'www.example.'): Promise<Message | string> {
+export function ask(transport: RequestTransport, name = 'www.example.'): Promise<Message | string> {
   const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true };
   const question = { name: parseName(name), type: TYPE.A, class: CLASS.IN, ...flags };
   return new Promise((resolve) => {

@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import type { HttpsTransport } from '@portolan/kernel/forward/transport/https-transport.ts';
+import type { RequestTransport } from '@portolan/kernel/forward/transport/request-transport.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readTlsFixture } from '../api-server/tls-fixture.ts';
 import { AUTHORITIES, ask, connect, readQueryOctets } from './asked-over-https.ts';
@@ -79,7 +79,7 @@ async function serve(
 }
 
 /** Asks for many names at once. @returns the names that were answered, or what failed */
-async function askMany(transport: HttpsTransport, round: number, count = 20) {
+async function askMany(transport: RequestTransport, round: number, count = 20) {
   const names = Array.from({ length: count }, (_, index) => `n${index}.r${round}.example.`);
   const replies = await Promise.all(names.map((name) => ask(transport, name)));
   const answered = replies.map((reply) =>
@@ -208,9 +208,8 @@ it('closes a connection that is idle, and opens another one for the next query',
 
 it('asks a server by an address with a zone', async () => {
   const server = await serve(undefined, {}, { address: '::1' });
-  const peer = { address: '::1%lo', port: server.port };
   const transport = connect(server.port, {
-    peer,
+    place: { host: '::1%lo', port: server.port },
     tls: { serverName: 'localhost', authorities: AUTHORITIES },
   });
   expect(await ask(transport)).toMatchObject({ header: { response: true } });

@@ -6,10 +6,11 @@ import type { Clock } from '../base/clock.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import { addressOfInterface } from '../socket/query-socket.ts';
 import { Do53Transport } from './transport/do53-transport.ts';
-import { HttpsTransport } from './transport/https-transport.ts';
+import { makeHttpsRequest } from './transport/https-request.ts';
+import { HTTPS_PROTOCOLS, RequestTransport } from './transport/request-transport.ts';
 import { StreamTransport } from './transport/stream-transport.ts';
 import { TcpFirstTransport } from './transport/tcp-first-transport.ts';
-import type { TlsTrust } from './transport/tls-socket.ts';
+import { type TlsTrust, toConnectOptions } from './transport/tls-socket.ts';
 import type { StreamTerms, Transport, TransportProtocol } from './transport/transport.ts';
 import { type SourcePorts, UdpTransport } from './transport/udp-transport.ts';
 import type { UpstreamAddress } from './upstream-address.ts';
@@ -62,7 +63,14 @@ export function connectBySockets(
   const common = { peer: { address, port }, sourceAddress: findSourceAddress(server, address) };
   const tls = { ...terms.tls, serverName };
   if (transport === 'https') {
-    const https = new HttpsTransport({ ...common, tls, method: terms.httpsMethod ?? 'POST', clock });
+    const { httpsMethod = 'POST' } = terms;
+    const https = new RequestTransport({
+      place: toConnectOptions(common),
+      tls,
+      protocols: HTTPS_PROTOCOLS,
+      makeRequest: (host, octets) => makeHttpsRequest(httpsMethod, host, octets),
+      clock,
+    });
     return events.wrap(https, 'tcp');
   }
   const ofStream = { ...common, ...terms.streams, tls: transport === 'tls' ? tls : undefined, clock };

@@ -1,9 +1,8 @@
 /**
- * Queries as requests of HTTP (RFC 8484 section 4.1): by HTTP/2 with many in flight on a connection (RFC 9113), or by HTTP/1.1 with one.
+ * Queries as requests of HTTP: by HTTP/2 with many in flight on a connection (RFC 9113), or by HTTP/1.1 with one.
  *
  * A server may end a connection at any time: by GOAWAY, or without a word. Requests without a whole response are then lost.
  */
-import type { IncomingMessage } from 'node:http';
 import type {
   ClientHttp2Session,
   ClientHttp2Stream,
@@ -11,8 +10,7 @@ import type {
   IncomingHttpStatusHeader,
 } from 'node:http2';
 import type { Agent } from 'node:https';
-import type { TLSSocket } from 'node:tls';
-import { MAX_MESSAGE_OCTETS } from '@portolan/dns/response-size.ts';
+import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { CONNECTION_CLOSED, CONNECTION_LOSSES, toErrorCode } from './transport.ts';
 
@@ -20,22 +18,26 @@ import { CONNECTION_CLOSED, CONNECTION_LOSSES, toErrorCode } from './transport.t
 const loadHttps = () => process.getBuiltinModule('node:https');
 const loadHttp2 = () => process.getBuiltinModule('node:http2');
 
-const MEDIA_TYPE = 'application/dns-message';
-const PATH = '/dns-query';
-
 export interface HttpRequest {
   readonly method: 'POST' | 'GET';
   readonly path: string;
   /** The name or address of the server, without a port; an IPv6 address in brackets. */
   readonly host: string;
+  readonly headers: Readonly<Record<string, string | number>>;
   /** Undefined: the query is in the path. */
   readonly body: Uint8Array | undefined;
+  /** Makes what reads the response. */
+  readonly createReader: () => ResponseReader;
 }
 
-export function makeRequest(method: 'POST' | 'GET', host: string, octets: Uint8Array): HttpRequest {
-  if (method === 'POST') return { method, path: PATH, host, body: octets };
-  const path = `${PATH}?dns=${Buffer.from(octets).toString('base64url')}`;
-  return { method, path, host, body: undefined };
+/** Reads one response. Each method returns why there is no reply in it; undefined: there may be one. */
+export interface ResponseReader {
+  begin(status: number, headers: IncomingHttpHeaders): string | undefined;
+  add(octets: Buffer): string | undefined;
+  /** @param trailers undefined: there are none */
+  end(trailers: IncomingHttpHeaders | undefined): string | undefined;
+  /** The reply: a DNS message. Call it after `end` has returned undefined. */
+  take(): Uint8Array;
 }
 
 /** One of these is called once, unless the request is cancelled. */
@@ -56,25 +58,6 @@ export interface SentRequest {
   cancel(): void;
 }
 
-/** The body of a response. */
-class ResponseBody {
-  readonly #chunks: Uint8Array[] = [];
-  #size = 0;
-
-  /** @returns whether it may still be a DNS message */
-  add(chunk: Uint8Array): boolean {
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
-    return this.#size <= MAX_MESSAGE_OCTETS;
-  }
-
-  take(): Uint8Array {
-    return Buffer.concat(this.#chunks);
-  }
-}
-
-const TOO_LARGE = 'response larger than a DNS message';
-
 /** One request at a time on each connection, which Node's agent keeps. */
 export class Http1Requests {
   readonly #agent: Agent;
@@ -83,9 +66,9 @@ export class Http1Requests {
    * @param first a connection that is open already
    * @param open begins to open another one
    */
-  constructor(first: TLSSocket, open: () => TLSSocket) {
+  constructor(first: Socket, open: () => Socket) {
     this.#agent = new (loadHttps().Agent)({ keepAlive: true });
-    let ready: TLSSocket | undefined = first;
+    let ready: Socket | undefined = first;
     this.#agent.createConnection = () => {
       const socket = ready?.destroyed === false ? ready : open();
       ready = undefined;
@@ -93,17 +76,8 @@ export class Http1Requests {
     };
   }
 
-  send({ method, path, host, body }: HttpRequest, events: RequestEvents): SentRequest {
-    const request = loadHttps().request({
-      method,
-      path,
-      agent: this.#agent,
-      headers: {
-        host,
-        accept: MEDIA_TYPE,
-        ...(body !== undefined && { 'content-type': MEDIA_TYPE, 'content-length': body.length }),
-      },
-    });
+  send({ method, path, host, headers, body, createReader }: HttpRequest, events: RequestEvents): SentRequest {
+    const request = loadHttps().request({ method, path, agent: this.#agent, headers: { host, ...headers } });
     let isOver = false;
     const fail = (error: Error) => {
       if (isOver) return;
@@ -115,13 +89,26 @@ export class Http1Requests {
     request.on('error', fail);
     request.on('response', (response) => {
       response.on('error', fail);
-      readResponse(response, (octets, code) => {
+      const reader = createReader();
+      const give = (fault: string | undefined) => {
         if (isOver) return;
         isOver = true;
-        if (octets !== undefined) events.answered(octets);
-        else events.failed(code);
-        if (code === TOO_LARGE) request.destroy();
+        if (fault === undefined) events.answered(reader.take());
+        else events.failed(fault);
+      };
+      const begun = reader.begin(response.statusCode ?? 0, response.headers);
+      if (begun !== undefined) {
+        give(begun);
+        response.resume();
+        return;
+      }
+      response.on('data', (octets: Buffer) => {
+        const fault = isOver ? undefined : reader.add(octets);
+        if (fault === undefined) return;
+        give(fault);
+        request.destroy();
       });
+      response.on('end', () => give(reader.end(undefined)));
     });
     request.end(body);
     return {
@@ -145,22 +132,6 @@ export class Http1Requests {
   }
 }
 
-function readResponse(
-  response: IncomingMessage,
-  done: (octets: Uint8Array | undefined, code: string) => void,
-): void {
-  if (response.statusCode !== 200) {
-    response.resume();
-    done(undefined, `HTTP status ${response.statusCode}`);
-    return;
-  }
-  const body = new ResponseBody();
-  response.on('data', (chunk: Uint8Array) => {
-    if (!body.add(chunk)) done(undefined, TOO_LARGE);
-  });
-  response.on('end', () => done(body.take(), ''));
-}
-
 /** Requests in flight on one connection, if the server takes as many: as many as most servers take. */
 const MAX_STREAMS = 100;
 /** Error codes of RFC 9113 section 7: none, and that of a request that is given up. */
@@ -168,6 +139,7 @@ const NO_ERROR = 0;
 const CANCEL = 8;
 
 export interface Http2ConnectionOptions {
+  readonly isEncrypted: boolean;
   /** Milliseconds for which an idle connection is kept. */
   readonly idle: number;
   readonly clock: Clock;
@@ -186,12 +158,12 @@ export class Http2Connection {
   /** When the server last sent something, by the clock's monotonic time. */
   lastHeard: number;
 
-  /** @param socket an open connection, with `h2` agreed on */
-  constructor(socket: TLSSocket, options: Http2ConnectionOptions) {
+  /** @param socket an open connection, on which the server expects HTTP/2 */
+  constructor(socket: Socket, options: Http2ConnectionOptions) {
     this.#options = options;
     this.lastHeard = options.clock.monotonic();
     // Only requests name the server.
-    this.#session = loadHttp2().connect('https://server', {
+    this.#session = loadHttp2().connect(options.isEncrypted ? 'https://server' : 'http://server', {
       createConnection: () => socket,
       settings: { enablePush: false },
     });
@@ -223,23 +195,17 @@ export class Http2Connection {
     return this.#load < Math.min(MAX_STREAMS, Math.max(1, maxConcurrentStreams));
   }
 
-  send({ method, path, host, body }: HttpRequest, events: RequestEvents): SentRequest {
+  send({ method, path, host, headers, body, createReader }: HttpRequest, events: RequestEvents): SentRequest {
     const wasUsed = this.#sent > 0;
     this.#load += 1;
     this.#sent += 1;
     this.#idle?.cancel();
     const stream = this.#session.request(
-      {
-        ':method': method,
-        ':path': path,
-        ':authority': host,
-        accept: MEDIA_TYPE,
-        ...(body !== undefined && { 'content-type': MEDIA_TYPE, 'content-length': body.length }),
-      },
+      { ':method': method, ':path': path, ':authority': host, ...headers },
       { endStream: body === undefined },
     );
     if (body !== undefined) stream.end(body);
-    const exchange = new Http2Request(stream, events, wasUsed, () => {
+    const exchange = new Http2Request(stream, createReader(), events, wasUsed, () => {
       this.lastHeard = this.#options.clock.monotonic();
     });
     stream.once('close', () => {
@@ -278,25 +244,36 @@ export class Http2Connection {
 class Http2Request implements SentRequest {
   readonly #stream: ClientHttp2Stream;
   readonly #events: RequestEvents;
-  readonly #body = new ResponseBody();
-  #status: number | undefined;
+  readonly #reader: ResponseReader;
+  #hasBegun = false;
+  #trailers: IncomingHttpHeaders | undefined;
   #isOver = false;
 
-  constructor(stream: ClientHttp2Stream, events: RequestEvents, wasUsed: boolean, heard: () => void) {
+  constructor(
+    stream: ClientHttp2Stream,
+    reader: ResponseReader,
+    events: RequestEvents,
+    wasUsed: boolean,
+    heard: () => void,
+  ) {
     this.#stream = stream;
+    this.#reader = reader;
     this.#events = events;
-    stream.on('response', (headers) => {
+    stream.on('response', (headers: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
       heard();
-      this.#begin(headers);
+      this.#hasBegun = true;
+      this.#failBy(reader.begin(headers[':status'] ?? 0, headers));
     });
-    stream.on('data', (chunk: Uint8Array) => {
+    stream.on('data', (octets: Buffer) => {
       heard();
-      if (!this.#body.add(chunk)) this.#fail(TOO_LARGE);
+      if (!this.#isOver) this.#failBy(reader.add(octets));
+    });
+    stream.on('trailers', (trailers) => {
+      this.#trailers = trailers;
     });
     stream.on('end', () => {
       // A stream that ends without a response was reset.
-      if (this.#status === 200 && stream.rstCode === NO_ERROR)
-        this.#finish(() => events.answered(this.#body.take()));
+      if (this.#hasBegun && stream.rstCode === NO_ERROR) this.#end();
     });
     // What ends a stream is told by its code.
     stream.on('error', () => {});
@@ -308,13 +285,15 @@ class Http2Request implements SentRequest {
     this.#stream.close(CANCEL);
   }
 
-  #begin({ ':status': status }: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
-    this.#status = status;
-    if (this.#status !== 200) this.#fail(`HTTP status ${status}`);
+  #end(): void {
+    if (this.#isOver) return;
+    this.#failBy(this.#reader.end(this.#trailers));
+    this.#finish(() => this.#events.answered(this.#reader.take()));
   }
 
-  #fail(code: string): void {
-    this.#finish(() => this.#events.failed(code));
+  #failBy(fault: string | undefined): void {
+    if (fault === undefined) return;
+    this.#finish(() => this.#events.failed(fault));
     this.#stream.close(CANCEL);
   }
 

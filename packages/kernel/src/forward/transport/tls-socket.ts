@@ -23,11 +23,10 @@ export interface TlsSessions {
   last: Buffer | undefined;
 }
 
-export interface ConnectOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly localAddress?: string;
-}
+export type ConnectOptions =
+  | { readonly host: string; readonly port: number; readonly localAddress?: string }
+  /** A Unix socket. */
+  | { readonly path: string };
 
 /** Where to connect, as Node takes it. @param sourceAddress undefined: the system's choice */
 export function toConnectOptions({
@@ -51,7 +50,7 @@ export function openTls(
   sessions: TlsSessions,
   protocols: readonly string[] = [],
 ): TLSSocket {
-  const expected = serverName ?? place.host.replace(/%.*/, '');
+  const expected = serverName ?? ('path' in place ? 'localhost' : place.host.replace(/%.*/, ''));
   const { checkServerIdentity, connect } = loadTls();
   const socket = connect({
     ...place,

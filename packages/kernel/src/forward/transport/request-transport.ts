@@ -1,26 +1,24 @@
 /**
- * Queries over HTTPS (RFC 8484), by HTTP/2 where the server has it, else by HTTP/1.1. The path is `/dns-query`.
+ * Queries as requests of HTTP to one server: over HTTPS (RFC 8484), by HTTP/2 where the server has it, else by HTTP/1.1; or over gRPC, by
+ * HTTP/2, on TLS or not.
  *
  * HTTP matches each reply to its query, so the message id is always 0, as section 4.1 recommends for HTTP caches.
  *
  * A server may close a connection just when a query is sent, or before its reply is whole. The query is then sent again at once.
  */
-
-import type { TLSSocket } from 'node:tls';
+import type { Socket } from 'node:net';
 import { tryDecodeMessage } from '@portolan/dns/message.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatHost } from '../../base/socket-address.ts';
-import type { SocketAddress } from '../../socket/addresses.ts';
 import {
   Http1Requests,
   Http2Connection,
   type HttpRequest,
-  makeRequest,
   type RequestEvents,
   type SentRequest,
 } from './http-requests.ts';
 import { isBareError, type QueryMessage, repeatsQuestion } from './query-message.ts';
-import { openTls, type TlsPeer, type TlsSessions, toConnectOptions } from './tls-socket.ts';
+import { type ConnectOptions, openTls, type TlsPeer, type TlsSessions } from './tls-socket.ts';
 import {
   CONNECTION_LOSSES,
   type DroppedPackets,
@@ -31,14 +29,21 @@ import {
   toErrorCode,
 } from './transport.ts';
 
-export interface HttpsTransportOptions {
-  readonly peer: SocketAddress;
-  readonly tls: TlsPeer;
-  readonly method: 'POST' | 'GET';
-  /** Undefined: the system's choice. */
-  readonly sourceAddress: string | undefined;
+export interface RequestTransportOptions {
+  readonly place: ConnectOptions;
+  /** Undefined: connections are not encrypted. */
+  readonly tls: TlsPeer | undefined;
+  /** What the server is offered (ALPN): HTTP/2, and perhaps HTTP/1.1. One alone needs no agreement. */
+  readonly protocols: typeof HTTPS_PROTOCOLS | typeof GRPC_PROTOCOLS;
+  /** @param host the name or address of the server, without a port; an IPv6 address in brackets */
+  readonly makeRequest: (host: string, octets: Uint8Array) => HttpRequest;
   readonly clock: Clock;
 }
+
+const HTTP2 = 'h2';
+const HTTP1 = 'http/1.1';
+export const HTTPS_PROTOCOLS = [HTTP2, HTTP1] as const;
+export const GRPC_PROTOCOLS = [HTTP2] as const;
 
 /** Milliseconds for which an idle connection is kept. */
 const IDLE_MILLISECONDS = 30_000;
@@ -46,13 +51,14 @@ const IDLE_MILLISECONDS = 30_000;
 const OPEN_TIMEOUT = 5000;
 /** Connections to a server that takes few requests at a time on each. */
 const MAX_CONNECTIONS = 16;
-const HTTP2 = 'h2';
-const HTTP1 = 'http/1.1';
 
-export class HttpsTransport implements Transport {
+/** Loaded when first used: most servers are asked without HTTP. */
+const loadNet = () => process.getBuiltinModule('node:net');
+
+export class RequestTransport implements Transport {
   readonly isReliable = true;
   readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
-  readonly #options: HttpsTransportOptions;
+  readonly #options: RequestTransportOptions;
   /** As requests name the server. */
   readonly #host: string;
   readonly #sessions: TlsSessions = { last: undefined };
@@ -61,20 +67,20 @@ export class HttpsTransport implements Transport {
   /** Those that take queries, and all that are open. */
   #connections: readonly Http2Connection[] = [];
   readonly #all = new Set<Http2Connection>();
-  #opening: TLSSocket | undefined;
+  #opening: Socket | undefined;
   /** Queries that wait for a connection. */
-  readonly #waiting = new Set<HttpsExchange>();
+  readonly #waiting = new Set<RequestExchange>();
 
-  constructor(options: HttpsTransportOptions) {
+  constructor(options: RequestTransportOptions) {
     this.#options = options;
     this.#host = toRequestHost(options);
   }
 
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {
-    const { method, clock } = this.#options;
-    const request = makeRequest(method, this.#host, query.octets);
-    const send = (each: HttpsExchange): void => this.#send(each);
-    const exchange = new HttpsExchange(query, request, events, clock.monotonic(), send);
+    const { makeRequest, clock } = this.#options;
+    const request = makeRequest(this.#host, query.octets);
+    const send = (each: RequestExchange): void => this.#send(each);
+    const exchange = new RequestExchange(query, request, events, clock.monotonic(), send);
     send(exchange);
     return {
       overdue: () => this.#overdue(exchange),
@@ -94,7 +100,7 @@ export class HttpsTransport implements Transport {
     for (const connection of this.#all) connection.destroy();
   }
 
-  #send(exchange: HttpsExchange): void {
+  #send(exchange: RequestExchange): void {
     if (this.#http1 !== undefined) exchange.sendBy(this.#http1);
     else if (!this.#sendByHttp2(exchange)) {
       this.#waiting.add(exchange);
@@ -103,7 +109,7 @@ export class HttpsTransport implements Transport {
   }
 
   /** @returns whether it was sent; if not, another connection is to be opened */
-  #sendByHttp2(exchange: HttpsExchange): boolean {
+  #sendByHttp2(exchange: RequestExchange): boolean {
     const usable = this.#usable;
     const best = findLeastLoaded(usable);
     if (best === undefined || (!best.hasRoom && usable.length < MAX_CONNECTIONS)) return false;
@@ -117,7 +123,8 @@ export class HttpsTransport implements Transport {
 
   #open(): void {
     if (this.#opening !== undefined) return;
-    const socket = this.#connect(HTTP2, HTTP1);
+    const { tls, protocols, clock } = this.#options;
+    const socket = this.#connect(protocols);
     this.#opening = socket;
     const fail = (code: string) => {
       timeout.cancel();
@@ -128,27 +135,31 @@ export class HttpsTransport implements Transport {
     };
     socket.once('error', (error) => fail(toErrorCode(error)));
     socket.once('close', () => fail('ECONNRESET'));
-    socket.once('secureConnect', () => {
+    socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
       timeout.cancel();
       this.#opened(socket);
     });
-    const timeout: Timer = this.#options.clock.after(OPEN_TIMEOUT, () => {
+    const timeout: Timer = clock.after(OPEN_TIMEOUT, () => {
       fail('ETIMEDOUT');
       socket.destroy();
     });
   }
 
-  #connect(...protocols: readonly string[]): TLSSocket {
-    const socket = openTls(toConnectOptions(this.#options), this.#options.tls, this.#sessions, protocols);
+  #connect(protocols: readonly string[]): Socket {
+    const { place, tls } = this.#options;
+    const socket =
+      tls === undefined ? loadNet().connect(place) : openTls(place, tls, this.#sessions, protocols);
     socket.unref();
     socket.setNoDelay(true);
     return socket;
   }
 
-  #opened(socket: TLSSocket): void {
+  #opened(socket: Socket): void {
     if (this.#opening !== socket) return;
     this.#opening = undefined;
-    if (socket.alpnProtocol === HTTP2) this.#addConnection(socket);
+    const { protocols } = this.#options;
+    const isHttp2 = protocols.length === 1 || ('alpnProtocol' in socket && socket.alpnProtocol === HTTP2);
+    if (isHttp2) this.#addConnection(socket);
     else {
       const http1: Http1Requests = new Http1Requests(socket, () => this.#openForHttp1(http1));
       this.#http1 = http1;
@@ -157,21 +168,22 @@ export class HttpsTransport implements Transport {
   }
 
   /** The connection that it waited for could not be opened: another one takes it, once that has room. */
-  #unopened(exchange: HttpsExchange, code: string): void {
+  #unopened(exchange: RequestExchange, code: string): void {
     const other = findLeastLoaded(this.#usable);
     if (other !== undefined) exchange.sendBy(other);
     else if (CONNECTION_LOSSES.has(code)) exchange.lost(code, false);
     else exchange.failed(code);
   }
 
-  #takeWaiting(): readonly HttpsExchange[] {
+  #takeWaiting(): readonly RequestExchange[] {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     return waiting;
   }
 
-  #addConnection(socket: TLSSocket): void {
+  #addConnection(socket: Socket): void {
     const connection: Http2Connection = new Http2Connection(socket, {
+      isEncrypted: this.#options.tls !== undefined,
       clock: this.#options.clock,
       idle: IDLE_MILLISECONDS,
       onLeft: () => {
@@ -183,8 +195,8 @@ export class HttpsTransport implements Transport {
     this.#all.add(connection);
   }
 
-  #openForHttp1(http1: Http1Requests): TLSSocket {
-    const socket = this.#connect(HTTP1);
+  #openForHttp1(http1: Http1Requests): Socket {
+    const socket = this.#connect([HTTP1]);
     // It may have become a server with HTTP/2 alone.
     const forget = (): void => {
       http1.leave();
@@ -196,27 +208,30 @@ export class HttpsTransport implements Transport {
   }
 
   /** A connection that has been silent since the query may be half open. */
-  #overdue({ askedAt, connection }: HttpsExchange): void {
+  #overdue({ askedAt, connection }: RequestExchange): void {
     if (connection !== undefined && connection.lastHeard < askedAt) connection.leave();
   }
 }
 
+/** As gRPC names what is behind a Unix socket. */
+const LOCAL_HOST = 'localhost';
+
 /** An interface of this machine means nothing to the server (RFC 6874 section 4). */
-function toRequestHost({ tls, peer }: Pick<HttpsTransportOptions, 'tls' | 'peer'>): string {
-  return formatHost(tls.serverName ?? peer.address.replace(/%.*/, ''));
+function toRequestHost({ tls, place }: Pick<RequestTransportOptions, 'tls' | 'place'>): string {
+  return formatHost(tls?.serverName ?? ('path' in place ? LOCAL_HOST : place.host.replace(/%.*/, '')));
 }
 
 /** How often a query is sent again: after the connections that may all be closed by now, a new one. */
 const MAX_REPEATS = 3;
 
-class HttpsExchange implements RequestEvents {
+class RequestExchange implements RequestEvents {
   readonly askedAt: number;
   /** By HTTP/2. */
   connection: Http2Connection | undefined;
   readonly #query: QueryMessage;
   readonly #request: HttpRequest;
   readonly #events: ExchangeEvents;
-  readonly #send: (exchange: HttpsExchange) => void;
+  readonly #send: (exchange: RequestExchange) => void;
   #sent: SentRequest | undefined;
   #repeats = 0;
   #isDone = false;
@@ -227,7 +242,7 @@ class HttpsExchange implements RequestEvents {
     request: HttpRequest,
     events: ExchangeEvents,
     askedAt: number,
-    send: (exchange: HttpsExchange) => void,
+    send: (exchange: RequestExchange) => void,
   ) {
     this.#query = query;
     this.#request = request;

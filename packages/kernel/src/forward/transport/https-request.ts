@@ -1,0 +1,45 @@
+/**
+ * Queries over HTTPS as requests (RFC 8484 section 4.1). The path is `/dns-query`.
+ */
+import { MAX_MESSAGE_OCTETS } from '@portolan/dns/response-size.ts';
+import type { HttpRequest, ResponseReader } from './http-requests.ts';
+
+const MEDIA_TYPE = 'application/dns-message';
+const PATH = '/dns-query';
+
+export function makeHttpsRequest(method: 'POST' | 'GET', host: string, octets: Uint8Array): HttpRequest {
+  const isPost = method === 'POST';
+  const ofBody = { 'content-type': MEDIA_TYPE, 'content-length': octets.length };
+  return {
+    method,
+    path: isPost ? PATH : `${PATH}?dns=${Buffer.from(octets).toString('base64url')}`,
+    host,
+    headers: { accept: MEDIA_TYPE, ...(isPost && ofBody) },
+    body: isPost ? octets : undefined,
+    createReader: () => new BodyReader(),
+  };
+}
+
+/** The reply is the whole body of a response with status 200. */
+class BodyReader implements ResponseReader {
+  readonly #pieces: Buffer[] = [];
+  #size = 0;
+
+  begin(status: number): string | undefined {
+    return status === 200 ? undefined : `HTTP status ${status}`;
+  }
+
+  add(octets: Buffer): string | undefined {
+    this.#pieces.push(octets);
+    this.#size += octets.length;
+    return this.#size <= MAX_MESSAGE_OCTETS ? undefined : 'response larger than a DNS message';
+  }
+
+  end(): undefined {
+    return undefined;
+  }
+
+  take(): Uint8Array {
+    return Buffer.concat(this.#pieces);
+  }
+}
