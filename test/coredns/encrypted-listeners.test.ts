@@ -1,15 +1,21 @@
 /**
- * Server blocks of `tls://` and `https://` as other programs see them: kdig and curl.
+ * Server blocks of `tls://`, `https://` and `grpc://` as clients see them: kdig, curl, and one of HTTP/2.
  */
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { connect as connectByHttp2 } from 'node:http2';
 import { promisify } from 'node:util';
+import { decodeMessage } from '@portolan/dns/message.ts';
+import { encodeDnsPacket } from '@portolan/kernel/base/grpc/dns-packet.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { encode } from 'dns-packet';
 import { afterEach, expect, it } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
+import { call } from '../listen/grpc-client.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
 
@@ -175,17 +181,51 @@ describeWithTool(['kdig', 'curl'], 'listeners with TLS', () => {
   });
 });
 
+it('grpc:// answers with TLS and without, counts as CoreDNS does, and is what grpc asks', async () => {
+  const [plain, encrypted, asking, metrics] = [
+    await findFreePort(),
+    await findFreePort(),
+    await findFreePort(),
+    await findFreePort(),
+  ];
+  const common = `bind 127.0.0.1\n prometheus 127.0.0.1:${metrics}`;
+  const { program } = await serve(
+    `grpc://.:${plain} {\n ${common}\n grpc_server {\n max_streams 3\n }\n ${ZONE}\n}\n` +
+      `grpc://.:${encrypted} {\n ${common}\n tls ${IDENTITY}\n ${ZONE}\n}\n` +
+      `.:${asking} {\n ${common}\n grpc . 127.0.0.1:${encrypted} {\n tls ${AUTHORITY}\n tls_servername localhost\n }\n}\n`,
+  );
+  expect(program.output).toContain(`grpc://.:${plain} on 127.0.0.1\n`);
+  const query = encodeDnsPacket(encodeQuery('a.example.org', 'A'));
+  for (const origin of [`http://127.0.0.1:${plain}`, `https://localhost:${encrypted}`]) {
+    const session = connectByHttp2(origin, { ca: readFileSync(AUTHORITY) });
+    session.on('error', () => {});
+    const { code, messages } = await call(session, query);
+    expect(code).toBe(0);
+    expect(decodeMessage(messages[0] ?? Buffer.alloc(0)).answers).toMatchObject([
+      { ttl: 77, data: { address: '192.0.2.1' } },
+    ]);
+    if (origin.startsWith('http:')) expect(session.remoteSettings.maxConcurrentStreams).toBe(3);
+    session.destroy();
+  }
+  const server = { address: '127.0.0.1', port: asking };
+  expect(await askShort(server, 'a.example.org', 'A')).toBe('192.0.2.1');
+  const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
+  expect(text).toContain(
+    `coredns_dns_requests_total{server="grpc://127.0.0.1:${plain}",zone=".",view="",proto="tcp",family="1",type="A"} 1\n`,
+  );
+  expect(text).toContain(`coredns_grpc_requests_total{to="127.0.0.1:${encrypted}"} 1\n`);
+});
+
 it('a Corefile with a scheme that is not served is refused with what to write instead', async () => {
   const folder = await makeTemporaryFolder();
   const conf = await folder.write(
     'Corefile',
-    ['quic', 'grpc', 'https3'].map((scheme) => `${scheme}://. {\n  whoami\n}\n`).join(''),
+    ['quic', 'https3'].map((scheme) => `${scheme}://. {\n  whoami\n}\n`).join(''),
   );
   const program = runPortolan(['coredns', '-conf', conf]);
   expect((await program.exit).code).toBe(1);
   const said = program.errors + program.output;
   expect(said).toContain('cannot serve quic://.:853 - quic listeners are not built into Portolan');
   expect(said).toContain('Serve the zone over TLS in place of QUIC: tls://ZONE.');
-  expect(said).toContain('cannot serve grpc://.:443 - grpc listeners are not built into Portolan');
   expect(said).toContain('Serve the zone over HTTP/2 in place of HTTP/3: https://ZONE.');
 });

@@ -34,7 +34,7 @@ async function startHttps(changes: Partial<TcpOptions> = {}): Promise<Scene> {
     answers: new ScriptedAnswers(),
     handleQuery: async (query) => answerAuthoritatively(query),
     encryption: { identity: { ...identity, authorities: undefined, clientAuthentication: 'nocert' } },
-    onHttpResponse: (status) => void statuses.push(status),
+    protocol: { kind: 'https', onResponse: (status) => void statuses.push(status) },
     udpSize: 1232,
     clock: systemClock,
     log: silentLog,
@@ -302,6 +302,40 @@ describe('queries over HTTP/2', () => {
     expect(listener.count().queries).toBe(60);
     // A turn ends after 2 ms, and a round of turns after six.
     expect(turns).toBeGreaterThanOrEqual(5);
+  });
+
+  it('whose client is gone leave their place', async () => {
+    const { origin, listener } = await startHttps({
+      clock: new ManualClock(),
+      handleQuery: () => new Promise(() => {}),
+    });
+    const { session, ask } = openHttp2(origin);
+    await ask({ path: pathFor('fast') });
+    session.request({ ':path': pathFor('slow') }).on('error', () => {});
+    await waitUntil('the question', () => listener.count().queries === 2);
+    session.destroy();
+    await waitUntil('its place', () => listener.count().open === 0);
+    expect(listener.count()).toMatchObject({ heldOctets: 0, ended: { client: 1 } });
+  });
+
+  it('that their client gives up before the answer leave their room to others', async () => {
+    const held: (() => void)[] = [];
+    const { origin, listener } = await startHttps({
+      limits: { owed: 3 },
+      handleQuery: (query) =>
+        new Promise((resolve) => held.push(() => resolve(answerAuthoritatively(query)))),
+    });
+    const { ask, session } = openHttp2(origin);
+    for (let id = 0; id < 5; id += 1) {
+      const stream = session.request({ ':path': pathFor('slow', id) });
+      stream.on('error', () => {});
+      await waitUntil('the question', () => held.length === id + 1);
+      stream.close();
+      await ask({ path: pathFor('fast') });
+      held[id]?.();
+    }
+    expect(await ask({ path: pathFor('fast') })).toMatchObject({ status: 200 });
+    await waitUntil('octets to be free', () => listener.count().heldOctets === 0);
   });
 
   it('whose bodies do not end hold octets that are counted, and the connection can be closed as idle', async () => {

@@ -27,6 +27,7 @@ import type { QueryTimeouts } from '@portolan/kernel/listen/query-timeouts.ts';
 import { haveSameRates, type RatedZone } from '@portolan/kernel/listen/rated-zones.ts';
 import {
   listenOnTcp,
+  type StreamProtocol,
   type TcpCounts,
   type TcpLimits,
   type TcpListener,
@@ -467,12 +468,17 @@ export class ListenerGroups {
         native: this.#reader !== undefined,
         limits: toTcpLimits(plan),
         encryption,
-        ...(plan.scheme === 'https' && { onHttpResponse: this.#countHttp(plan) }),
+        protocol: this.#findProtocol(plan),
       }),
     );
   }
 
-  #countHttp({ server }: ListenerGroupPlan): (status: number) => void {
+  #findProtocol({ scheme, server }: ListenerGroupPlan): StreamProtocol {
+    if (scheme === 'https') return { kind: scheme, onResponse: this.#countHttp(server) };
+    return { kind: scheme === 'grpc' ? scheme : 'dns' };
+  }
+
+  #countHttp(server: string): (status: number) => void {
     const help = 'Counter of DoH responses per server and http status code.';
     const { metrics } = this.#dependencies.engine;
     const counter = metrics.counter('coredns_dns_https_responses_total', help, ['server', 'status']);
@@ -552,7 +558,7 @@ function listSharedAddresses(groups: readonly OpenGroup[]): readonly ListenAddre
 }
 
 function toTcpLimits({ tcp }: ListenerGroupPlan): Partial<TcpLimits> {
-  const { queries = -1, idle, read, write, connections, connectionsPerClient } = tcp;
+  const { queries = -1, idle, read, write, connections, connectionsPerClient, owed } = tcp;
   return {
     queries: queries < 0 ? Number.POSITIVE_INFINITY : queries,
     ...(idle !== undefined && { idleMilliseconds: idle }),
@@ -560,6 +566,7 @@ function toTcpLimits({ tcp }: ListenerGroupPlan): Partial<TcpLimits> {
     writeMilliseconds: write,
     ...(connections !== undefined && { connections }),
     ...(connectionsPerClient !== undefined && { connectionsPerClient }),
+    ...(owed !== undefined && { owed }),
   };
 }
 

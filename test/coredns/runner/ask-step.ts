@@ -2,6 +2,7 @@
  * The step `ask`: one question, once or several times, and the replies.
  */
 import { createSocket } from 'node:dgram';
+import { connect as connectByHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { connect as connectByTls } from 'node:tls';
 import { FrameParser, frame } from '@portolan/dns/frames.ts';
@@ -9,8 +10,11 @@ import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseClass, parseType } from '@portolan/dns/mnemonics.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Edns, type Message, OPCODE, TYPE } from '@portolan/dns/types.ts';
+import { encodeDnsPacket } from '@portolan/kernel/base/grpc/dns-packet.ts';
+import { formatHost } from '@portolan/kernel/base/socket-address.ts';
 import { describeRecord, describeReply } from '@portolan/ops/compare/described-reply.ts';
 import { isLikeRecord, isSameReply } from '@portolan/ops/compare/judge.ts';
+import { call } from '../../listen/grpc-client.ts';
 import { makeOption, readRecord } from './record-text.ts';
 import type { AskStep, StepResult } from './recorded-case.ts';
 
@@ -31,7 +35,7 @@ export async function askQuestion(step: AskStep, id: number, asking: Asking): Pr
       ? encodeMessage(makeMessage(step, id))
       : Uint8Array.from(Buffer.from(step.raw, 'hex'));
   const isStream = step.tcp === true || step.tls === true;
-  const open = isStream ? openStream : openDatagrams;
+  const open = step.grpc === true ? openGrpc : isStream ? openStream : openDatagrams;
   const wait = (step.wait ?? DEFAULT_WAIT_SECONDS) * 1000;
   let channel: Channel | undefined;
   try {
@@ -163,8 +167,14 @@ class ClosedError extends Error {
   override readonly name = 'ClosedError';
 }
 
+/** A call of gRPC ended without a message. */
+class GrpcStatusError extends Error {
+  override readonly name = 'GrpcStatusError';
+}
+
 function toFailedStep(error: unknown): StepResult {
   if (error instanceof TimeoutError) return { timeout: true };
+  if (error instanceof GrpcStatusError) return { error: error.message };
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ECONNREFUSED') return { error: 'refused' };
   if (error instanceof ClosedError || code !== undefined) return { error: 'closed' };
@@ -262,5 +272,31 @@ async function openStream(step: AskStep, { port, onClientPort }: Asking): Promis
     send: (packet) => socket.write(frame(packet)),
     receive: (milliseconds) => inbox.next(milliseconds),
     close: () => socket.destroy(),
+  };
+}
+
+async function openGrpc(step: AskStep, { port, onClientPort }: Asking): Promise<Channel> {
+  const scheme = step.tls === true ? 'https' : 'http';
+  const { to = '127.0.0.1' } = step;
+  const session = connectByHttp2(`${scheme}://${formatHost(to)}:${port}`, {
+    rejectUnauthorized: false,
+  });
+  const inbox = new Inbox();
+  session.on('error', (error) => inbox.fail(error));
+  session.on('close', () => inbox.fail(new ClosedError('closed')));
+  await new Promise<void>((resolve, reject) => {
+    session.once('connect', () => resolve());
+    session.once('error', reject);
+  });
+  onClientPort(session.socket?.localPort ?? 0);
+  return {
+    isStream: true,
+    send: (packet) =>
+      void call(session, encodeDnsPacket(packet)).then(({ code, messages: [message] }) => {
+        if (code === 0 && message !== undefined) inbox.add(message);
+        else inbox.fail(new GrpcStatusError(`gRPC status ${code}`));
+      }),
+    receive: (milliseconds) => inbox.next(milliseconds),
+    close: () => session.destroy(),
   };
 }

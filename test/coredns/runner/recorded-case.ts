@@ -43,6 +43,8 @@ export interface AskStep {
   readonly opcode?: string;
   readonly tcp?: boolean;
   readonly tls?: boolean;
+  /** By gRPC, on TLS if `tls` says so. */
+  readonly grpc?: boolean;
   readonly rd?: boolean;
   readonly cd?: boolean;
   readonly ad?: boolean;

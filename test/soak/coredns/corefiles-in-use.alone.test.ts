@@ -18,10 +18,6 @@ const unbuilt = (name: string) => `plugin/${name}: not built into Portolan`;
 /** Those that are refused by name: a feature that is not built is their only obstacle. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
   'real-40-observability': [unbuilt('trace')],
-  'real-42-encrypted-servers': [
-    unbuilt('grpc_server'),
-    'cannot serve grpc://.:5306 - grpc listeners are not built into Portolan',
-  ],
 };
 
 let cluster: CaseCluster | undefined;

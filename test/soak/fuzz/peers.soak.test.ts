@@ -11,8 +11,10 @@ import {
   decodeTransaction,
   decodeWatch,
 } from '@portolan/etcd/source/client/messages.ts';
+import { decodeDnsPacket, encodeDnsPacket } from '@portolan/kernel/base/grpc/dns-packet.ts';
 import { encodeGrpcFrame, GrpcFrameReader } from '@portolan/kernel/base/grpc/grpc-frames.ts';
 import { readGrpcStatus } from '@portolan/kernel/base/grpc/grpc-status.ts';
+import { makeGrpcRequest } from '@portolan/kernel/forward/transport/grpc-request.ts';
 import { readListLine } from '@portolan/ops/compare/asked-question.ts';
 import { CaptureReader } from '@portolan/ops/shadow/capture-reader.ts';
 import { readLogLine } from '@portolan/ops/shadow/log-line.ts';
@@ -83,6 +85,24 @@ it('frames of gRPC', async () => {
     Buffer.concat([encodeGrpcFrame(encodeText('')), encodeGrpcFrame(encodeText('x'))]),
   ];
   await fuzz('gRPC frames', { seeds, words: OCTET_WORDS, run });
+}, 300_000);
+
+it('calls of DNS over gRPC', async () => {
+  const message = Buffer.from('00000100000100000000000001610000010001', 'hex');
+  const run: FuzzTarget['run'] = (input) => {
+    refusing(['ProtobufError'], () => {
+      expect(decodeDnsPacket(Buffer.from(input)).length).toBeLessThanOrEqual(input.length);
+    });
+    const reader = makeGrpcRequest('localhost', message).createReader();
+    const faults = [
+      reader.begin(200, { 'content-type': 'application/grpc' }),
+      ...Array.from(splitPieces(input), (piece) => reader.add(piece)),
+      reader.end({ 'grpc-status': String((input[0] ?? 0) & 7) }),
+    ];
+    if (faults.every((fault) => fault === undefined)) expect(reader.take()).toBeInstanceOf(Uint8Array);
+  };
+  const seeds = [encodeDnsPacket(message), encodeDnsPacket(message).subarray(5)];
+  await fuzz('gRPC calls', { seeds, words: OCTET_WORDS, run });
 }, 300_000);
 
 it('statuses of gRPC', async () => {

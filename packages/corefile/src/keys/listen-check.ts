@@ -47,7 +47,6 @@ export function checkListeners(blocks: readonly ListeningBlock[], findings: Core
 const UNSERVED: ReadonlyMap<Scheme, string> = new Map([
   ['quic', 'Serve the zone over TLS in place of QUIC: tls://ZONE.'],
   ['https3', 'Serve the zone over HTTP/2 in place of HTTP/3: https://ZONE.'],
-  ['grpc', 'Serve the zone as https://ZONE, or stay with CoreDNS for this server block.'],
 ]);
 
 class OverlapCheck {

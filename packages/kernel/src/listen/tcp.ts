@@ -1,5 +1,5 @@
 /**
- * TCP, and TLS and HTTPS on it: accepts connections within limits, and stops without losing answers.
+ * TCP, and TLS, HTTPS and gRPC on it: accepts connections within limits, and stops without losing answers.
  */
 
 import { once } from 'node:events';
@@ -16,6 +16,7 @@ import { nodeBindError } from '../socket/socket-error.ts';
 import { countUnaccepted, openTcpListener, probeTcpPort } from '../socket/tcp-listener.ts';
 import type { SharedClientRules } from './client-rules.ts';
 import { ConnectionTable, type ConnectionTableLimits } from './connection-table.ts';
+import { GrpcConnection } from './grpc-connection.ts';
 import { Http1Parser } from './https/http-exchanges.ts';
 import { type HttpService, HttpsConnection } from './https-connection.ts';
 import { MessageAnswers } from './message-answers.ts';
@@ -62,6 +63,19 @@ export interface Encryption {
   readonly onKeys?: ((line: Buffer) => void) | undefined;
 }
 
+/** What connections carry: `dns`: messages, each with its length before it. */
+export type StreamProtocol =
+  | { readonly kind: 'dns' | 'grpc' }
+  /** `onResponse` is called with the status of each response. */
+  | { readonly kind: 'https'; readonly onResponse: (status: number) => void };
+
+/** What listeners agree on with clients (ALPN). */
+const PROTOCOL_NAMES: { readonly [Kind in StreamProtocol['kind']]: readonly string[] } = {
+  dns: ['dot'],
+  https: ['h2', 'http/1.1'],
+  grpc: ['h2'],
+};
+
 export interface TcpOptions {
   readonly addresses: readonly ListenAddress[];
   /** Join ports that another process may serve, instead of checking that they are free. */
@@ -83,8 +97,8 @@ export interface TcpOptions {
   readonly limits?: Partial<TcpLimits>;
   /** Undefined: connections are not encrypted. */
   readonly encryption?: Encryption | undefined;
-  /** Serves DNS over HTTP, and calls this with the status of each response. Default: serves DNS. */
-  readonly onHttpResponse?: ((status: number) => void) | undefined;
+  /** Default: `dns`. */
+  readonly protocol?: StreamProtocol;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -117,7 +131,8 @@ export class TcpListener {
   readonly #log: Log;
   readonly #servers: { readonly server: Server; readonly fd: number | undefined }[] = [];
   readonly #connections: ConnectionTable<ServedConnection>;
-  /** Undefined: DNS with lengths before its messages. */
+  readonly #protocol: StreamProtocol['kind'];
+  /** Of `https`. */
   readonly #http: HttpService | undefined;
   readonly #options: Pick<TcpOptions, 'proxies'>;
   #policies: { readonly plan: ProxyProtocolPlan; readonly policies: ProxyPolicies } | undefined;
@@ -139,8 +154,9 @@ export class TcpListener {
     this.#answers = new MessageAnswers(options.answers, options.handleQuery, options);
     this.#clock = options.clock;
     this.#log = options.log;
-    const { onHttpResponse: onResponse } = options;
-    this.#http = onResponse && { http1: new Http1Parser(), onResponse };
+    const { protocol = { kind: 'dns' } } = options;
+    this.#protocol = protocol.kind;
+    if (protocol.kind === 'https') this.#http = { http1: new Http1Parser(), onResponse: protocol.onResponse };
     this.encrypt(options.encryption);
   }
 
@@ -151,7 +167,7 @@ export class TcpListener {
    */
   encrypt(encryption: Encryption | undefined): void {
     const clock = this.#clock;
-    const protocols = this.#http === undefined ? ['dot'] : ['h2', 'http/1.1'];
+    const protocols = PROTOCOL_NAMES[this.#protocol];
     const tls = encryption && new TlsServer({ ...encryption, protocols, clock });
     this.#tls?.stop();
     this.#tls = tls;
@@ -305,12 +321,12 @@ export class TcpListener {
   }
 
   #serve(accepted: Socket, client: Client, accepting: ConnectionEvents): ServedConnection {
-    const http = this.#http;
     const common = [this.#answers, this.#limits, this.#clock] as const;
-    const open = (socket: Socket, events: ConnectionEvents): ServedConnection =>
-      http === undefined
-        ? new StreamConnection(socket, client, ...common, events)
-        : new HttpsConnection(socket, client, http, ...common, events);
+    const open = (socket: Socket, events: ConnectionEvents): ServedConnection => {
+      if (this.#http !== undefined) return new HttpsConnection(socket, client, this.#http, ...common, events);
+      const Connection = this.#protocol === 'grpc' ? GrpcConnection : StreamConnection;
+      return new Connection(socket, client, ...common, events);
+    };
     if (this.#tls === undefined) return open(accepted, accepting);
     const opening = new OpeningConnection(accepted, 'handshake', this.#limits, this.#clock, accepting);
     this.#tls.secure(accepted, (secured) => {

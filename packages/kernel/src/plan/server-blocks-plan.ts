@@ -89,7 +89,7 @@ export interface ListenerGroupPlan extends GroupPlan {
   readonly countsDrops?: boolean;
 }
 
-export type ListenScheme = 'dns' | 'tls' | 'https';
+export type ListenScheme = 'dns' | 'tls' | 'https' | 'grpc';
 
 /** Limits of TCP connections; undefined: those of CoreDNS. */
 export interface TcpPlan {
@@ -104,6 +104,8 @@ export interface TcpPlan {
   /** The most connections of all clients, and of one client. Default: those of all front ends. */
   readonly connections?: number | undefined;
   readonly connectionsPerClient?: number | undefined;
+  /** The most queries of a connection that wait for their answers. Default: those of all front ends. */
+  readonly owed?: number | undefined;
 }
 
 /** A zone that a block serves on the listeners of a group. */

@@ -15,6 +15,7 @@ import { parseZone, parseZones } from '@portolan/corefile/keys/zone-name.ts';
 import { ROOT } from '@portolan/dns/name.ts';
 import { formatGoDuration } from '@portolan/kernel/base/duration.ts';
 import type { ForwardDirective } from './directive.ts';
+import { readTlsFiles } from './read-tls-files.ts';
 
 const DURATION_REMEDY = 'Give a duration such as 10s.';
 const POLICIES: readonly ForwardDirective['policy'][] = ['random', 'round_robin', 'sequential'];
@@ -58,7 +59,7 @@ function connectionProperties(
       draft.readTimeout = readReadTimeout(cursor);
     },
     tls: () => {
-      draft.tls = { ...draft.tls, ...readTls(cursor, context) };
+      draft.tls = { ...draft.tls, ...readTlsFiles(cursor, context) };
     },
     tls_servername: () => {
       draft.tls = { ...draft.tls, serverName: cursor.requiredArgument() };
@@ -157,22 +158,6 @@ function readCount(cursor: DirectiveCursor, name: string): number {
   const count = cursor.bare(parseInteger(cursor.requiredArgument()), remedy);
   if (count < 0) throw cursor.bareError(`${name} can't be negative: ${count}`, remedy);
   return count;
-}
-
-function readTls(
-  cursor: DirectiveCursor,
-  context: DirectiveContext,
-): Omit<ForwardDirective['tls'], 'serverName'> {
-  const paths = cursor.remainingBetween(0, 3).map((path) => context.resolve(path));
-  const [certificate, key] = paths.length >= 2 ? paths : [];
-  const authorities = paths.length === 1 ? paths[0] : paths[2];
-  for (const path of [certificate, key])
-    if (path !== undefined && context.files.findKind(path) !== 'file')
-      throw cursor.bareError(
-        `could not load TLS cert: open ${path}: no such file or directory`,
-        'Name files that this process can read.',
-      );
-  return { certificate, key, authorities };
 }
 
 function readDohMethod(cursor: DirectiveCursor): ForwardDirective['dohMethod'] {

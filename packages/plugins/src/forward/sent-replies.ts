@@ -103,7 +103,7 @@ export class SentReplies implements RouteReplies {
 }
 
 /** A reply with the flags of the server. @param isAsSent whether AD stays even for clients that do not ask for it */
-function passOn(query: Query, message: Message, isAsSent: boolean): Answer {
+export function passOn(query: Query, message: Message, isAsSent: boolean): Answer {
   const { header, answers, authorities, edns } = message;
   const { recursionDesired, checkingDisabled } = header;
   // We always ask the server whether it has validated the answer, but not every client does (RFC 6840 section 5.8).

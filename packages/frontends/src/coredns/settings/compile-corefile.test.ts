@@ -14,6 +14,24 @@ it('takes what belongs to the sockets from the first block of an address and por
   ]);
 });
 
+it('bounds listeners of gRPC and HTTPS by their plugins, as the first block says', () => {
+  const { groups } = compilePlan(
+    'grpc://a.test {\n whoami\n}\n' +
+      'grpc://b.test:444 {\n grpc_server {\n max_streams 5\n max_connections 7\n }\n whoami\n}\n' +
+      'grpc://c.test:444 {\n grpc_server {\n max_streams 6\n }\n whoami\n}\n' +
+      'grpc://d.test:445 {\n grpc_server {\n max_streams 0\n max_connections 0\n }\n whoami\n}\n' +
+      'https://a.test:446 {\n whoami\n}\n',
+  );
+  expect(groups).toMatchObject([
+    { scheme: 'grpc', port: 443, tcp: { owed: 256, connections: 200 } },
+    { scheme: 'grpc', port: 444, tcp: { owed: 5, connections: 7 } },
+    { scheme: 'grpc', port: 445, tcp: { owed: 1000 } },
+    { scheme: 'https', port: 446, tcp: { connections: 200 } },
+  ]);
+  expect(groups[2]).not.toHaveProperty('tcp.connections');
+  expect(groups[3]).not.toHaveProperty('tcp.owed');
+});
+
 it('knows the certificate of metrics that are meant for TLS', () => {
   const { endpoints } = compileText(
     '. {\n prometheus :9153 {\n tls web.yaml\n }\n whoami\n}\na.test {\n prometheus :9154\n whoami\n}\n',

@@ -16,6 +16,7 @@ import type {
   ListenerGroupPlan,
   ServerBlockPlan,
   SitePlan,
+  TcpPlan,
 } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { MultisocketOptions } from '@portolan/plugins/multisocket/options.ts';
 import type { PrometheusOptions } from '@portolan/plugins/prometheus/options.ts';
@@ -202,12 +203,10 @@ function createListenerGroup(
 ): Omit<ListenerGroupPlan, 'sites'> {
   const { scheme, port } = key;
   const { idle, read, write, maxTcpQueries: queries } = findOptions(block, 'timeouts') ?? {};
-  const { maxConnections = MAX_HTTPS_CONNECTIONS } = findOptions(block, 'https') ?? {};
-  const isHttps = scheme === 'https';
   return {
     server: formatServer(key, address),
     // Keys with other schemes are problems.
-    scheme: isHttps || scheme === 'tls' ? scheme : 'dns',
+    scheme: scheme === 'tls' || scheme === 'https' || scheme === 'grpc' ? scheme : 'dns',
     address,
     port,
     tcp: {
@@ -215,14 +214,35 @@ function createListenerGroup(
       read,
       write,
       queries,
-      ...(isHttps && maxConnections > 0 && { connections: maxConnections }),
+      ...(scheme === 'https' && findHttpsLimits(block)),
+      ...(scheme === 'grpc' && findGrpcLimits(block)),
     },
     tls: findTls(block, key),
     readers: scheme === 'dns' ? countReaders(findOptions(block, 'multisocket')) : 1,
   };
 }
 
-const MAX_HTTPS_CONNECTIONS = 200;
+type ListenerLimits = Pick<TcpPlan, 'connections' | 'owed'>;
+
+/** Of a listener for HTTPS or gRPC. */
+const MAX_CONNECTIONS = 200;
+const MAX_GRPC_STREAMS = 256;
+/** In place of no bound. */
+const MOST_GRPC_STREAMS = 1000;
+
+function findHttpsLimits(block: ServerBlock): ListenerLimits {
+  return limitConnections(findOptions(block, 'https')?.maxConnections);
+}
+
+function findGrpcLimits(block: ServerBlock): ListenerLimits {
+  const { maxStreams = MAX_GRPC_STREAMS, maxConnections } = findOptions(block, 'grpc_server') ?? {};
+  return { ...limitConnections(maxConnections), owed: maxStreams === 0 ? MOST_GRPC_STREAMS : maxStreams };
+}
+
+/** @param connections 0: as many as over TCP */
+function limitConnections(connections = MAX_CONNECTIONS): ListenerLimits {
+  return connections === 0 ? {} : { connections };
+}
 
 function hasShed({ plugins }: ServerBlock): boolean {
   return plugins.some(({ name }) => name === 'shed');

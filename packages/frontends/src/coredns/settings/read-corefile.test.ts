@@ -15,6 +15,7 @@ const FILES: Readonly<Record<string, string>> = {
   '/db.bad': '@ 60 IN SOA ns host 1 2 3 4 60\na 60 A x\n\nb 60 MX y z\n',
   '/tls/cert.pem': '',
   '/tls/key.pem': '',
+  '/ca': '',
 };
 const files: CorefileFiles = {
   read: (path) => FILES[path] ?? '',
@@ -498,6 +499,56 @@ describe('the options of a directive', () => {
       'proxyproto {\nallow 192.0.2.1/32\ndefault skip\nudp_session_tracking 1m\nudp_session_tracking 0s\n}',
       { trusted: [{ address: '192.0.2.1', prefix: 32 }], others: 'skip', sessions: undefined },
     ],
+    ['grpc_server', 'grpc_server', { maxStreams: undefined, maxConnections: undefined }],
+    [
+      'grpc_server',
+      'grpc_server {\nmax_streams 0\nmax_connections 7\n}',
+      { maxStreams: 0, maxConnections: 7 },
+    ],
+    [
+      'grpc',
+      'grpc . 192.0.2.1',
+      {
+        from: '.',
+        except: [],
+        servers: [{ kind: 'address', address: '192.0.2.1', port: 53 }],
+        tls: undefined,
+        policy: 'random',
+        fallthrough: [],
+      },
+    ],
+    [
+      'grpc',
+      'grpc example.org 192.0.2.1:443 [2001:db8::1]:444 2001:db8::2 grpc://192.0.2.2 dns://192.0.2.3 unix:///run/s {\n' +
+        'except a.example.org b.example.org\nexcept c.example.org\npolicy round_robin\ntls_servername dns.example\nfallthrough example.org\n}',
+      {
+        from: 'example.org.',
+        except: ['a.example.org.', 'b.example.org.', 'c.example.org.'],
+        servers: [
+          { kind: 'address', address: '192.0.2.1', port: 443 },
+          { kind: 'address', address: '2001:db8::1', port: 444 },
+          { kind: 'address', address: '2001:db8::2', port: 53 },
+          { kind: 'address', address: '192.0.2.2', port: 443 },
+          { kind: 'address', address: '192.0.2.3', port: 53 },
+          { kind: 'unix', path: '/run/s' },
+        ],
+        tls: { serverName: 'dns.example' },
+        policy: 'round_robin',
+        fallthrough: ['example.org.'],
+      },
+    ],
+    [
+      'grpc',
+      'grpc . 192.0.2.1:443 {\ntls\nfallthrough\n}',
+      {
+        from: '.',
+        except: [],
+        servers: [{ kind: 'address', address: '192.0.2.1', port: 443 }],
+        tls: { certificate: undefined, key: undefined, authorities: undefined, serverName: undefined },
+        policy: 'random',
+        fallthrough: ['.'],
+      },
+    ],
     ['ready', 'ready {\nmonitor continuously\n}', { address: ':8181', monitor: 'continuously' }],
     ['reload', 'reload', { interval: 30_000, jitter: 15_000 }],
     ['reload', 'reload 10s 9s', { interval: 10_000, jitter: 5000 }],
@@ -690,7 +741,6 @@ describe('keys that cannot sign', () => {
 describe('a plugin that is not built', () => {
   it.each([
     ['trace', '{duration}'],
-    ['grpc', 'by forward'],
     ['nomad', 'service.consul'],
     ['route53', "the provider's resolver"],
     ['azure', "the provider's resolver"],

@@ -251,8 +251,6 @@ const OF_A_CLOUD =
 /** What to use in place of plugins of CoreDNS that Portolan does not build in. */
 const UNBUILT_REMEDIES: ReadonlyMap<string, string> = new Map([
   ...['azure', 'clouddns', 'route53'].map((name) => [name, OF_A_CLOUD] as const),
-  ['grpc', 'Ask the same server by forward, with tls:// if the way to it must be encrypted.'],
-  ['grpc_server', 'Serve the zone as https://, or stay with CoreDNS for this server block.'],
   ['https3', 'Serve the zone as https://, which is HTTP/2.'],
   ['quic', 'Serve the zone as tls://.'],
   [

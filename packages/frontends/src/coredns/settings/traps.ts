@@ -71,12 +71,13 @@ function findSilentBlock({ keys, plugins }: Block, findings: CorefileFindings): 
 
 /** Keys for encryption without a certificate, and certificates without such a key. */
 function findPlainListeners(block: Block, blocks: readonly Block[], findings: CorefileFindings): void {
+  // Without a certificate, grpc:// is not encrypted by choice.
   const secure = block.keys.filter(({ scheme }) => scheme === 'tls' || scheme === 'https');
   const own = block.plugins.find(({ name }) => name === 'tls');
-  if (own !== undefined && secure.length === 0)
+  if (own !== undefined && secure.length === 0 && !block.keys.some(({ scheme }) => scheme === 'grpc'))
     findings.warn(
       own.position,
-      'tls has no effect here: no key of this server block begins with tls:// or https://.',
+      'tls has no effect here: no key of this server block begins with tls://, https:// or grpc://.',
     );
   if (own !== undefined) return;
   for (const { scheme, shown, port, position } of secure) {

@@ -2,17 +2,17 @@
  * One client's connection as a row of HTTP exchanges: HTTP/2 (RFC 9113) or HTTP/1.1 (RFC 9112), as the client has chosen.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { openHttp2 } from '../exchanges/http2-session.ts';
+import { type ConnectionExchanges, type ServedExchange, watchClose } from '../exchanges/served-exchange.ts';
 import type { RequestHead } from './dns-request.ts';
 
 /** Loaded when first used: most servers have no HTTPS. */
-const loadHttp2 = () => process.getBuiltinModule('node:http2');
 const loadHttp = () => process.getBuiltinModule('node:http');
 
-/** A request, and the way to answer it. */
-export interface HttpExchange {
+export interface HttpExchange extends ServedExchange {
   readonly head: RequestHead;
   readonly body: Readable;
   /** @param isLast whether the connection ends with it */
@@ -22,28 +22,15 @@ export interface HttpExchange {
     body: Uint8Array,
     isLast: boolean,
   ): void;
-  /** Calls `run` once: the response was handed to the kernel, or the exchange was given up. */
-  onClose(run: () => void): void;
 }
-
-export interface HttpExchanges {
-  /** Takes no further requests; the connection ends after those in progress. */
-  end(): void;
-}
-
-const MEGABYTES_OF_SESSION = 1;
 
 /** @param maxOpen requests of a connection in progress at the same time */
 export function serveHttp2(
   socket: Socket,
   maxOpen: number,
   onExchange: (exchange: HttpExchange) => void,
-): HttpExchanges {
-  const session: ServerHttp2Session = loadHttp2().performServerHandshake(socket, {
-    settings: { maxConcurrentStreams: maxOpen, enablePush: false },
-    maxSessionMemory: MEGABYTES_OF_SESSION,
-  });
-  session.on('error', () => {});
+): ConnectionExchanges {
+  const session = openHttp2(socket, maxOpen);
   session.on('stream', (stream: ServerHttp2Stream, headers) => {
     stream.on('error', () => {});
     onExchange({
@@ -58,7 +45,7 @@ export function serveHttp2(
         stream.respond({ ':status': status, ...fields });
         stream.end(body);
       },
-      onClose: (run) => void stream.once('close', run),
+      onClose: watchClose(stream),
     });
   });
   return { end: () => session.close() };
@@ -77,7 +64,7 @@ export class Http1Parser {
     );
   }
 
-  serve(socket: Socket, onExchange: (exchange: HttpExchange) => void): HttpExchanges {
+  serve(socket: Socket, onExchange: (exchange: HttpExchange) => void): ConnectionExchanges {
     this.#takers.set(socket, onExchange);
     this.#server.emit('connection', socket);
     return { end: () => socket.end() };
@@ -99,6 +86,6 @@ function createExchange(request: IncomingMessage, response: ServerResponse): Htt
       response.writeHead(status, { ...fields, ...(isLast && { connection: 'close' }) });
       response.end(body);
     },
-    onClose: (run) => void response.once('close', run),
+    onClose: watchClose(response),
   };
 }
