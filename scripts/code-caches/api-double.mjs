@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 
 const ADDRESS = '127.0.0.1';
+/** A busy machine may take longer between two requests than the defaults allow, and the time of the client stands still. */
+const PATIENT = { keepAliveTimeout: 300_000, headersTimeout: 300_000, requestTimeout: 300_000 };
 /** Milliseconds between two looks. */
 const INTERVAL = 20;
 export const SERVICE = 'web.default.svc.cluster.local';
@@ -26,7 +28,7 @@ const ETCD_NODE = {
 };
 
 export class ApiDouble {
-  #server = createServer((request, response) => this.#answer(request, response));
+  #server = createServer(PATIENT, (request, response) => this.#answer(request, response));
   #listed = new Set();
   #watches = new Map();
   #version = 1;
@@ -43,7 +45,8 @@ export class ApiDouble {
   }
 
   async untilWatched() {
-    while (!this.#isWatched) await new Promise((done) => setTimeout(done, INTERVAL));
+    while (!this.#isWatched && this.#server.listening)
+      await new Promise((done) => setTimeout(done, INTERVAL));
   }
 
   /** Gives the Service another address, and takes its endpoint away, or gives it back. */

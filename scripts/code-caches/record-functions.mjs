@@ -2,11 +2,12 @@
 // `BUNDLE.PID.THREAD.json` in the folder CODE_CACHE_RECORDS, as their first positions.
 //
 // What runs must not depend on the machine. So time stands still: timers that are not due at once never are. Random numbers are the same
-// ones each time.
+// ones each time; cores, interfaces and the user are those of one machine, whatever the real one has.
 import crypto from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import workerThreads from 'node:worker_threads';
@@ -53,6 +54,16 @@ function orderRandomNumbers() {
     const [least, end] = bounds.length > 1 ? bounds : [0, ...bounds];
     return least + Math.floor(draw() * (end - least));
   };
+}
+
+function describeMachine() {
+  const loopback = { family: 'IPv4', internal: true, mac: '00:00:00:00:00:00' };
+  const lo = { ...loopback, address: '127.0.0.1', netmask: '255.0.0.0', cidr: '127.0.0.1/8' };
+  os.availableParallelism = () => 2;
+  os.networkInterfaces = () => ({ lo: [lo] });
+  // A user without rights.
+  process.getuid = () => 65_532;
+  process.geteuid = process.getuid;
 }
 
 /** Until the thread does nothing for a while. */
@@ -111,6 +122,7 @@ function record() {
 
 stopTime();
 orderRandomNumbers();
+describeMachine();
 loadIntoThreads();
 syncBuiltinESMExports();
 record();

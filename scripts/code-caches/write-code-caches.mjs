@@ -31,6 +31,8 @@ async function writeCache(dist, { bundle, starts }, folder) {
   const child = spawn(process.execPath, [...COMPILE_FLAGS, script, file, compiled], {
     stdio: ['pipe', 'inherit', 'inherit'],
   });
+  // Its exit code says that it is gone.
+  child.stdin.on('error', () => {});
   child.stdin.end(JSON.stringify(starts));
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new Error(`cannot compile ${file}: node ended with ${code}`);
