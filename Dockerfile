@@ -9,7 +9,8 @@
 # node-cache has the programs for a node's network in addition, and exechealthz has a shell in addition. An old manifest gives arguments
 # and no command, so each part has an image of its own there; our manifests name the part in the command and use the first image for all.
 #
-# Nothing runs on the platform of the image while it is built, so other platforms need no emulation.
+# Nothing runs on the platform of the image while it is built, so other platforms need no emulation. Code caches, with which servers start
+# faster, can be written only there: the images of a platform have them if they are built on it (a builder with a node for each).
 
 # The newest LTS release of Node.js. Debian, because its builds of Node.js for glibc are of tier 1, those for musl experimental. The
 # digest is that of the index of all platforms; docs/how-to/private-registry.md says how to check it and how to take another.
@@ -27,9 +28,11 @@ RUN npm pack --silent && mkdir /package && tar --extract --strip-components=1 --
 # Layers are folders in /layers. `portolan image` makes them with the same script, and the images from the statements below.
 FROM --platform=$BUILDPLATFORM ${NODE} AS build
 ARG TARGETARCH=amd64
+ARG BUILDARCH=amd64
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends libcap2-bin
 COPY --from=package /package/ /package/
-RUN sh /package/scripts/image-layers.sh "$TARGETARCH" /package /layers
+RUN if [ "$TARGETARCH" = "$BUILDARCH" ]; then node=node; fi; \
+    sh /package/scripts/image-layers.sh "$TARGETARCH" /package /layers "${node:-}"
 # Node.js and the init once more, with a file capability. Both have it, or the init would lose it.
 COPY --from=node /usr/local/bin/node /layers/capable/usr/local/bin/node
 RUN mkdir -p /layers/capable/usr/bin && cp /layers/base/usr/bin/tini /layers/capable/usr/bin/tini

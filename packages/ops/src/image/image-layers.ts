@@ -1,7 +1,8 @@
 /**
  * The layers that images consist of, as folders: from Debian packages, Node.js of its npm package, and the npm package of Portolan.
  *
- * Neither Docker nor a registry of images is needed, and nothing of the image runs while it is built.
+ * Neither Docker nor a registry of images is needed. Where this machine has the architecture of the image, the program of the image
+ * runs once, to write its code caches.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -56,7 +57,14 @@ export class ImageLayers {
     const isClone = existsSync(join(source, 'packages'));
     await unpack(isClone ? await copyClone(source, join(folder, 'clone')) : source, npmPackage);
     const script = join(npmPackage, 'scripts', 'image-layers.sh');
-    await execute('sh', [script, architecture, npmPackage, join(folder, 'layers')]);
+    const runsHere = process.platform === 'linux' && process.arch === NPM_ARCHITECTURES[architecture];
+    await execute('sh', [
+      script,
+      architecture,
+      npmPackage,
+      join(folder, 'layers'),
+      ...(runsHere ? [program] : []),
+    ]);
     return layers;
   }
 
@@ -113,7 +121,7 @@ async function copyClone(clone: string, to: string): Promise<string> {
   const sent = ignore.split('\n').flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
   for (const path of sent) await cp(join(clone, path), join(to, path), { recursive: true });
   await symlink(resolve(clone, 'node_modules'), join(to, 'node_modules'));
-  await execute(process.execPath, ['scripts/build.mjs', '--package'], to);
+  await execute(process.execPath, ['scripts/build.mjs', '--package', '--no-code-caches'], to);
   return to;
 }
 
