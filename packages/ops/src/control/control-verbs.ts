@@ -24,6 +24,7 @@ import { Explainer } from './explain.ts';
 import { listChanges, listNames } from './published-names.ts';
 import { QueryStatistics } from './query-statistics.ts';
 import { ALL_EVENTS, QueryStream } from './query-stream.ts';
+import { countQuestions } from './questions.ts';
 import { findNamespaceTest } from './served-domain.ts';
 import { type ControlOrder, type HistoryOrder, readControlOrder } from './settings/control-order.ts';
 import { readStatus } from './status.ts';
@@ -138,6 +139,9 @@ async function* answer(
       return;
     case 'top':
       yield* top(order, controlled, signal);
+      return;
+    case 'questions':
+      yield* countQuestions(order, controlled, signal);
       return;
     case 'names':
       yield* listNames(server, order.bucket);

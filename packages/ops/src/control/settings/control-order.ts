@@ -7,6 +7,7 @@
  *     tail rcode=NXDOMAIN namespace=shop rate=100
  *     doctor watch=5s
  *     top interval=2s rows=10
+ *     questions for=60s
  *     names
  *     names 3f
  *     changes rows=20
@@ -102,6 +103,8 @@ export type ControlOrder =
   | { readonly kind: 'tail'; readonly filter: EventFilter; readonly rate: number | undefined }
   /** `interval` in milliseconds. */
   | { readonly kind: 'top'; readonly filter: EventFilter; readonly interval: number; readonly rows: number }
+  /** `duration` in milliseconds. */
+  | { readonly kind: 'questions'; readonly duration: number }
   /** `bucket`: of 256; undefined: the digests of all. */
   | { readonly kind: 'names'; readonly bucket: number | undefined }
   | { readonly kind: 'changes'; readonly rows: number }
@@ -122,6 +125,7 @@ export const ORDERS = [
   'doctor',
   'tail',
   'top',
+  'questions',
   'lookup',
   'names',
   'changes',
@@ -152,6 +156,7 @@ const TOP_SETTINGS = [...FILTERS, 'interval', 'rows'] as const;
 const DEFAULT_INTERVAL = 2_000;
 const DEFAULT_ROWS = 10;
 const DEFAULT_WATCH = 2_000;
+const DEFAULT_QUESTIONS = 60_000;
 const DEFAULT_CHANGES = 50;
 const MAX_CHANGES = 4_096;
 const ADDRESS_TYPES = ['A', 'AAAA'];
@@ -199,6 +204,10 @@ class OrderReader extends ValueReader {
         return this.#tail(words);
       case 'top':
         return this.#top(words);
+      case 'questions': {
+        const time = lastSetting(this.#only('questions', words, ['for']), 'for');
+        return { kind: 'questions', duration: this.duration('for', time, DEFAULT_QUESTIONS) };
+      }
       case 'names':
         this.#refuse(words.slice(1));
         return { kind: 'names', bucket: words[0] === undefined ? undefined : this.#bucket(words[0]) };
