@@ -1,9 +1,11 @@
 /**
  * The plugin of kubectl, with a kubectl that shows what it is asked and hands commands in pods to the built program.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { NOISE } from '@portolan/kernel/base/testing/path-programs.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
@@ -79,9 +81,22 @@ esac
   chmodSync(file, 0o755);
 }
 
+const makeEnvironment = () => ({ PATH: `${folder}:${process.env['PATH'] ?? ''}`, HOME: '/nonexistent' });
+
 function run(...words: readonly string[]) {
-  const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}`, HOME: '/nonexistent' };
+  const env = makeEnvironment();
   const { stdout, stderr, status } = spawnSync('/bin/sh', [PLUGIN, ...words], { encoding: 'utf8', env });
+  return { stdout, stderr, status };
+}
+
+/** The test goes on meanwhile. */
+async function runBesides(...words: readonly string[]) {
+  const child = spawn('/bin/sh', [PLUGIN, ...words], {
+    env: makeEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
   return { stdout, stderr, status };
 }
 
@@ -128,6 +143,40 @@ it('tells what failed in the past, by the records of all pods', async () => {
   });
   expect(run('doctor', '--since', '5m').stdout).toMatch(/^FAILED +no-such-service +catr\.shop/);
   expect(run('tail', '--since=5m').stdout).toMatch(/kube-dns-abc {2}127\.0\.0\.1 +catr\.shop/);
+}, 60_000);
+
+it('proposes ndots by the questions of all pods, and shows what has changed', async () => {
+  const serving = await servePortolan(['--example', '--upstream=none']);
+  await serving.program.heard('cluster listed');
+  socket = formatSocketName(serving.program, 'serve');
+  writeKubectl();
+  const pod = {
+    kind: 'Pod',
+    metadata: {
+      ...named('web-0'),
+      ownerReferences: [{ kind: 'StatefulSet', name: 'web', controller: true }],
+    },
+    status: { podIP: '127.0.0.1' },
+  };
+  writeFileSync(join(folder, 'pods.json'), JSON.stringify({ kind: 'List', items: [pod] }));
+  let isAsking = true;
+  const asking = (async () => {
+    while (isAsking)
+      for (const domain of ['.shop.svc.cluster.local', '.svc.cluster.local', '.cluster.local', ''])
+        await askShort(serving, `www.example.com${domain}`, 'A');
+  })();
+  const propose = async (...words: readonly string[]) => await runBesides('ndots', '--for', '1s', ...words);
+  const first = await propose('--output=json');
+  expect([first.status, JSON.parse(first.stdout)]).toMatchObject([
+    0,
+    { servers: 1, workloads: [{ kind: 'StatefulSet', namespace: 'shop', name: 'web', ndots: 5 }] },
+  ]);
+  writeFileSync(join(folder, 'before.json'), first.stdout);
+  const again = await propose(`--before=${join(folder, 'before.json')}`);
+  expect(again.stdout).toContain('\nsince before');
+  expect(await propose('--before=/nonexistent/file')).toMatchObject({ status: 3, stdout: '' });
+  isAsking = false;
+  await asking;
 }, 60_000);
 
 it('examines a node, and leaves no pod there', () => {

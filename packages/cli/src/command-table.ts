@@ -245,6 +245,23 @@ export const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./tools/top.ts')).runTop,
   },
   {
+    name: 'ndots',
+    summary:
+      'show what the search lists of workloads cost, and propose the change that saves most and breaks no name',
+    group: TROUBLESHOOTING,
+    examples: [
+      'portolan ndots --for=5m',
+      'kubectl get pods,replicasets,jobs -A -o json | portolan ndots --evidence=-',
+      'portolan ndots --output=json > before.json',
+      'portolan ndots --before=before.json',
+    ],
+    dashes: '--',
+    takes: async () => ({
+      flags: (await import('@portolan/ops/ndots/settings/ndots-flags.ts')).NDOTS_FLAGS,
+    }),
+    load: async () => (await import('./tools/ndots.ts')).runNdots,
+  },
+  {
     name: 'dashboard',
     summary: 'show the servers of a cluster in a browser: their health, queries, failures and differences',
     group: TROUBLESHOOTING,

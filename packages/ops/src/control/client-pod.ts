@@ -47,7 +47,7 @@ export function findPod(
   return undefined;
 }
 
-function readPod(object: JsonRecord, address: string | undefined): ClientPod {
+export function readPod(object: JsonRecord, address: string | undefined): ClientPod {
   const spec = asRecord(object['spec']);
   const config = asRecord(spec?.['dnsConfig']);
   const options = asList(config?.['options']).map((option) => asRecord(option));

@@ -189,7 +189,8 @@ export const REASON_TEXTS: Readonly<Record<FindingKind, ReasonText>> = {
   },
   'search-path-amplification': {
     meaning: 'Most queries of a namespace are names that the search list made.',
-    remedy: 'Write a final dot behind outside names, or set `ndots: 2` in the `dnsConfig` of the pods.',
+    remedy:
+      'Write a final dot behind outside names, or set `ndots: 2` in the `dnsConfig` of the pods. `portolan ndots` finds the value that breaks no name.',
   },
   'conntrack-full': {
     meaning:

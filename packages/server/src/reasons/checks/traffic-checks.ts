@@ -42,6 +42,7 @@ const searchPathAmplification = ofTraffic('search-path-amplification', ({ namesp
       sentence: `pods of namespace ${namespace} ask ${computeFactor(queries, searched).toFixed(1)} questions for each name that they want`,
       remedies: [
         { sentence: 'Write outside names with a final dot, or set ndots: 2 in the dnsConfig of the pods.' },
+        { sentence: 'See which value breaks no name of a workload.', command: 'kubectl portolan ndots' },
       ],
     })),
 );
