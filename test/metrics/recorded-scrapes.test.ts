@@ -44,6 +44,10 @@ async function scrape(program: Program, url: string): Promise<string> {
   }
 }
 
+async function untilBanner(program: Program): Promise<void> {
+  await waitUntil('the banner', () => program.output.includes('linux/'));
+}
+
 /** Leaves out what differs from run to run and from machine to machine. Lines that are equal then are one. */
 function withoutValues(text: string): string {
   parsePrometheusText(text);
@@ -151,7 +155,7 @@ describe('the scrape of a role is as recorded', () => {
     }`;
     const program = runPortolan(['coredns', '-conf', await folder.write('Corefile', text), ...flags]);
     const url = `http://${HOST}:${metrics}/metrics`;
-    await waitUntil('the banner', () => program.output.includes('linux/'), { deadline: 15_000 });
+    await untilBanner(program);
     for (const asked of ['host.test', 'template.test']) await ask({ address: HOST, port }, asked, 'A');
     await askTwice(port);
     await expectRecorded(await scrape(program, url), name);
@@ -171,9 +175,9 @@ describe('the scrape of a role is as recorded', () => {
       '-setupiptables=false',
       `-metrics-listen-address=${HOST}:${metrics}`,
     ]);
-    const url = `http://${HOST}:${metrics}/metrics`;
-    await expect.poll(() => scrape(program, url)).toContain('coredns_build_info');
-    await expectRecorded(await scrape(program, url), 'node-cache');
+    // The port opens before it serves.
+    await untilBanner(program);
+    await expectRecorded(await scrape(program, `http://${HOST}:${metrics}/metrics`), 'node-cache');
   });
 
   it('sidecar', async () => {
