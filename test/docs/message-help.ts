@@ -202,6 +202,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'A source lacks half of its names, or more. They are answered for a while. Repair the source, or run `portolan control accept`. See [Sudden loss](../explanation/sudden-loss.md).',
   '… has multisocket: its rules for clients change at the next start':
     'Restart the server to apply the new rules.',
+  'plugin/portolan: discovery: clients do not learn of …: …':
+    'No record leads to this listener, since clients could not use it. The line says why; see [encrypted DNS](../how-to/encrypted-dns.md).',
   'plugin/reload: Corefile changed but reload failed: starting with listener file descriptors: …':
     'The new Corefile cannot be applied. The former one stays; the line says why.',
   'plugin/reload: Corefile parse failed: …':

@@ -18,6 +18,7 @@ export { cache } from '@portolan/plugins/cache/plugin.ts';
 export { cancel } from '@portolan/plugins/cancel/plugin.ts';
 export { chaos } from '@portolan/plugins/chaos/plugin.ts';
 export { debug } from '@portolan/plugins/debug/plugin.ts';
+export { discovery } from '@portolan/plugins/discovery/plugin.ts';
 export { dns64 } from '@portolan/plugins/dns64/plugin.ts';
 export { dnssec } from '@portolan/plugins/dnssec/plugin.ts';
 export { dnstap } from '@portolan/plugins/dnstap/plugin.ts';

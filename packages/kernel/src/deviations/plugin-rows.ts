@@ -59,6 +59,16 @@ const SERVER_ROWS = [
     inCompat: 'restored',
   },
   {
+    id: 'discovery',
+    plugins: [],
+    original: '`_dns.resolver.arpa` is forwarded as any name is',
+    portolan:
+      'with `portolan { discovery }` it is answered from the certificates of the encrypted listeners (RFC 9462)',
+    why: 'the answer of an upstream server leads clients past the cluster',
+    inCompat: 'restored',
+    with: 'own-directives',
+  },
+  {
     id: 'drain',
     plugins: [],
     original: 'after the stop signal, ends once `lameduck` is over',

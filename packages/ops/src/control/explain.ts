@@ -268,7 +268,13 @@ export class Explainer {
       return plugin === undefined || last?.isForwarder === true
         ? { kind: 'not-forwarded', detail: 'no plugin of its server block answers it' }
         : { kind: 'blocked', plugin };
-    return plugin === undefined ? undefined : { kind: 'denied-locally', plugin };
+    return plugin === undefined ? undefined : this.#deniedBy(plugin);
+  }
+
+  #deniedBy(plugin: string): Reason {
+    const inspections = this.#server.engine.serverBlocks.inspect();
+    const detail = inspections.find(({ denial }) => denial?.plugin === plugin)?.denial?.reason;
+    return { kind: 'denied-locally', plugin, ...(detail !== undefined && { detail }) };
   }
 
   #upstreamReason(

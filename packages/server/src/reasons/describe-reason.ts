@@ -46,7 +46,7 @@ export function describeReason(reason: Reason): string {
     case 'blocked':
       return `plugin ${reason.plugin} refuses the query`;
     case 'denied-locally':
-      return `plugin ${reason.plugin} answers for the name, and its data lacks it`;
+      return `plugin ${reason.plugin} answers for the name, and its data lacks it${reason.detail === undefined ? '' : `: ${reason.detail}`}`;
     case 'upstream-said':
       return `an upstream server said ${reason.rcode}${reason.age === undefined ? '' : ` ${reason.age} s ago${left(reason.left)}`}`;
     case 'upstream-unreachable':

@@ -54,8 +54,8 @@ export type Reason =
     })
   /** A plugin of the configuration refused or denied the name. */
   | { readonly kind: 'blocked'; readonly plugin: string }
-  /** Data of this server denies the name. */
-  | { readonly kind: 'denied-locally'; readonly plugin: string }
+  /** Data of this server denies the name. `detail`: why the plugin lacks them, if it says so. */
+  | { readonly kind: 'denied-locally'; readonly plugin: string; readonly detail?: string }
   /** `age` and `left` in seconds; undefined: asked now. */
   | {
       readonly kind: 'upstream-said';

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { DEFAULT_LOSS_RULE } from '@portolan/kernel/base/losses.ts';
 import { expect, it } from 'vitest';
 import { compilePlan, compileText } from './testing/compile-plan.ts';
@@ -80,4 +81,27 @@ it.each([
 it('has one rule for sudden losses', () => {
   const block = (zone: string) => `${zone} {\n portolan {\n sudden_loss off\n }\n whoami\n}\n`;
   expect(() => compilePlan(block('a.test') + block('b.test'))).toThrow(/another server block has it/);
+});
+
+const TLS = join(import.meta.dirname, '../../../../../test/api-server/tls');
+const IDENTITY = `tls ${TLS}/server.crt ${TLS}/server.key`;
+
+it('tells discovery of the encrypted listeners that serve all zones of its block, behind rules and caches', () => {
+  const { blocks } = compilePlan(
+    `.:53 tls://.:853 {\n ${IDENTITY}\n acl\n portolan {\n discovery dns.example.com\n }\n hosts\n cache\n}\n` +
+      `https://. {\n ${IDENTITY}\n whoami\n}\nhttps://a.test:444 {\n ${IDENTITY}\n whoami\n}\ntls://.:854 {\n whoami\n}\n`,
+  );
+  const [block, ...others] = blocks;
+  const names = block?.plugins.map(({ name }) => name);
+  expect(names).toEqual(['portolan', 'acl', 'cache', 'tls', 'discovery', 'hosts']);
+  const { options } = block?.plugins.find(({ name }) => name === 'discovery') ?? {};
+  expect(options).toMatchObject({
+    name: 'dns.example.com.',
+    listeners: [
+      { server: 'tls://:853', scheme: 'tls', port: 853, address: '' },
+      { server: 'https://:443', scheme: 'https', port: 443, address: '' },
+    ],
+  });
+  const further = others.flatMap(({ plugins }) => plugins.map(({ name }) => name));
+  expect(further).not.toContain('discovery');
 });

@@ -6,6 +6,7 @@ import type { AdmissionLimits } from '@portolan/kernel/forward/admission/admissi
 import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
 import type { KubernetesSnapshot } from '@portolan/kubernetes/plugins/kubernetes/options.ts';
 import type { CacheServeStale } from '@portolan/plugins/cache/options.ts';
+import type { DiscoveryOptions } from '@portolan/plugins/discovery/options.ts';
 
 export interface PreferZone {
   /** The node of all clients. Undefined: their addresses tell. */
@@ -41,4 +42,6 @@ export interface PortolanOptions {
   readonly queryLog: readonly string[] | undefined;
   /** The rule of the server for sudden losses, as words: `hold=5m`. Undefined: the block says nothing of it. */
   readonly suddenLoss: readonly string[] | undefined;
+  /** Whether clients of plain DNS may discover the encrypted listeners. Undefined: `resolver.arpa` is a name like any other. */
+  readonly discovery: Pick<DiscoveryOptions, 'name'> | undefined;
 }

@@ -1,11 +1,14 @@
 /**
  * `portolan`: features that CoreDNS does not have, for the plugins of its server block.
  */
+import { isIP } from 'node:net';
 import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import type { Draft } from '@portolan/corefile/directive/directive.ts';
 import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
 import { parseCidr, parseGoDuration, parseInteger } from '@portolan/corefile/directive/go-values.ts';
 import type { AddressRange } from '@portolan/dns/address-range.ts';
+import { ROOT, tryParseName } from '@portolan/dns/name.ts';
+import type { AbsoluteName } from '@portolan/dns/types.ts';
 import type { AdmissionLimits } from '@portolan/kernel/forward/admission/admission.ts';
 import { ACCESS_ACTIONS, type AccessRule, type ClientRules } from '@portolan/kernel/listen/client-rules.ts';
 import type { KubernetesSnapshot } from '@portolan/kubernetes/plugins/kubernetes/options.ts';
@@ -45,6 +48,7 @@ export const portolan = definePlugin({
     '    query_log [SETTING=VALUE…]',
     '    sudden_loss on|off|SETTING=VALUE…',
     '    history off|SETTING=VALUE…',
+    '    discovery [NAME]',
     '}',
   ],
   read(cursor): PortolanOptions {
@@ -63,6 +67,7 @@ export const portolan = definePlugin({
       queryLog: undefined,
       suddenLoss: undefined,
       history: undefined,
+      discovery: undefined,
     };
     cursor.onlyUse(() => {
       if (cursor.remainingArguments().length > 0)
@@ -126,6 +131,9 @@ function readFeatures(cursor: DirectiveCursor, draft: Draft<PortolanOptions>): v
     }),
     history: count(() => {
       draft.history = cursor.remainingArguments();
+    }),
+    discovery: count(() => {
+      draft.discovery = { name: readOwnName(cursor) };
     }),
   });
   if (features === 0) throw cursor.error('no feature', 'Write snapshot, clients, stale, … into its block.');
@@ -218,6 +226,19 @@ function readHedging(cursor: DirectiveCursor): boolean {
   if (word !== 'on' && word !== 'off')
     throw cursor.error(`not on or off: '${word}'`, 'Write hedge on or hedge off.');
   return word === 'on';
+}
+
+/** The name for clients of encrypted listeners; undefined: those of their certificates. */
+function readOwnName(cursor: DirectiveCursor): AbsoluteName | undefined {
+  const [text] = cursor.remainingBetween(0, 1);
+  if (text === undefined) return undefined;
+  const name = tryParseName(text.endsWith('.') ? text : `${text}.`);
+  if (name === undefined || name === ROOT || isIP(text) !== 0)
+    throw cursor.error(
+      `not a host name: '${text}'`,
+      'Give a name of the certificate, as in dns.example.com.',
+    );
+  return name;
 }
 
 function readDuration(cursor: DirectiveCursor, text: string): number {

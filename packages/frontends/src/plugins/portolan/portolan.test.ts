@@ -97,6 +97,8 @@ describe('a feature of portolan', () => {
     ['stats', 'portolan', { stats: true }],
     ['query_log zone=a.test', 'portolan', { queryLog: ['zone=a.test'] }],
     ['history names=none', 'portolan', { history: ['names=none'] }],
+    ['discovery', 'portolan', { discovery: { name: undefined } }],
+    ['discovery dns.example.com', 'portolan', { discovery: { name: 'dns.example.com.' } }],
     ['prefetch', 'portolan', { stats: false }],
     ['hedge off', 'forward', { routes: [{ plan: { hedging: false, hedgesAlways: false } }] }],
     [
@@ -159,6 +161,11 @@ describe('a feature of portolan', () => {
       'portolan {\n clients drop example.org\n }',
       "Corefile:3 - Error during parsing: not a prefix: 'example.org'",
     ],
+    [
+      'portolan {\n discovery 192.0.2.1\n }',
+      "Corefile:3 - Error during parsing: not a host name: '192.0.2.1'",
+    ],
+    ['portolan {\n discovery .\n }', "Corefile:3 - Error during parsing: not a host name: '.'"],
     [
       'portolan {\n rate queries 0\n }',
       "Corefile:3 - Error during parsing: not a number from 1 to 1000000: '0'",

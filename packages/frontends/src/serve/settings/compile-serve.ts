@@ -3,10 +3,12 @@
  */
 import type { networkInterfaces } from 'node:os';
 import { DEFAULT_UDP_SIZE } from '@portolan/dns/response-size.ts';
+import { usePlugin } from '@portolan/kernel/contract/plugin-use.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import type { Federation } from '@portolan/kubernetes/plugins/federations/federation.ts';
 import { findDialect } from '@portolan/kubernetes/publish/find-dialect.ts';
 import type { DnsmasqIdentity } from '@portolan/plugins/chaos/options.ts';
+import { discovery } from '@portolan/plugins/discovery/plugin.ts';
 import { makeClientsPlan } from '@portolan/server/plan/clients-plan.ts';
 import {
   writeClusterPlugins,
@@ -70,6 +72,8 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
     clients,
     plugins: [
       ...writeFirstPlugins(createIdentity(plan), changing.extra, plan.identity.nsid),
+      // These front ends have no encrypted listeners.
+      ...(plan.servesDiscovery ? [usePlugin(discovery, { name: undefined, listeners: [] })] : []),
       ...writeClusterPlugins({
         zone: { domain, dialect, pods, ttl, endpointRanges, nodes, ownAddresses: machine.ownAddresses },
         federations: chooseFederations(plan, changing.config),

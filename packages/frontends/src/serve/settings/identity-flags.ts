@@ -32,4 +32,12 @@ export const IDENTITY_FLAGS = [
     help: 'refuse queries for version.bind and version.server (class CHAOS)',
     group: LISTEN,
   },
+  {
+    name: 'discovery',
+    value: 'none',
+    help: 'answer clients that look for encrypted resolvers (resolver.arpa) that there is none',
+    details:
+      'RFC 9462. Without it the question goes upstream, whose answer leads clients past this server. See [encrypted DNS](../how-to/encrypted-dns.md).',
+    group: LISTEN,
+  },
 ] as const satisfies readonly Flag[];

@@ -39,6 +39,8 @@ export interface ServePlan {
   readonly resolver: ResolverPlan;
   readonly listen: ListenPlan;
   readonly identity: IdentityPlan;
+  /** Whether it answers itself that clients can discover no encrypted resolver. */
+  readonly servesDiscovery: boolean;
   readonly health: HealthPlan;
   readonly log: LogPlan;
   /** Undefined: queries are not logged. */

@@ -58,6 +58,7 @@ describe('the defaults', () => {
         clients: NO_CLIENT_RULES,
       },
       identity: { hidesVersion: false, hidesHost: false, nsid: undefined },
+      servesDiscovery: false,
       health: { address: undefined, port: 8081, cache: false },
       losses: { share: 50, names: 20, within: 30_000, hold: 600_000 },
       log: { level: 'info', format: 'json' },

@@ -81,6 +81,7 @@ export function planFromFlags(
     resolver,
     listen,
     identity: readIdentity(read),
+    servesDiscovery: read.isOn('discovery'),
     health: {
       ...readPlace(read, '--healthz-port', read.text('healthz-port') ?? ''),
       cache: shape !== 'server',
