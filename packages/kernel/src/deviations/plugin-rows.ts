@@ -69,6 +69,16 @@ const SERVER_ROWS = [
     with: 'own-directives',
   },
   {
+    id: 'https-records',
+    plugins: ['kubernetes'],
+    original: 'services have no HTTPS records',
+    portolan:
+      'with `portolan { https_records }`, services with `appProtocol: https` have, and `_https` and `_PORT._https` are names',
+    why: 'RFC 9460: clients need no redirection from `http`, and learn of HTTP/3',
+    inCompat: 'restored',
+    with: 'own-directives',
+  },
+  {
     id: 'drain',
     plugins: [],
     original: 'after the stop signal, ends once `lameduck` is over',

@@ -12,6 +12,7 @@ import {
   EXTERNAL_TARGET_MASK,
   PLACES,
   PORT,
+  PROTOCOL_MASK,
   PROTOCOLS,
   SECTION,
   SECTION_HAS_PLACES,
@@ -43,7 +44,7 @@ export function isServiceRecord(memory: RecordMemory, at: number, end: number): 
     ((head >>> DISTRIBUTION_SHIFT) & DISTRIBUTION_MASK) <= DISTRIBUTION.NODE;
   const portsAt = at + SERVICE_RECORD.ADDRESSES + ((head >>> 8) & 0xff) * 4 + ((head >>> 16) & 0xff) * 16;
   const externalAt = isKnown
-    ? endOfPorts(memory.octets, portsAt, words[(at + SERVICE_RECORD.PORTS) >> 2] ?? 0, end)
+    ? endOfPorts(memory.octets, portsAt, words[(at + SERVICE_RECORD.PORTS) >> 2] ?? 0, end, PROTOCOL_MASK)
     : -1;
   if (externalAt < 0) return false;
   const external = words[(at + SERVICE_RECORD.EXTERNAL) >> 2] ?? 0;
@@ -146,11 +147,11 @@ function areLabels({ octets, words }: RecordMemory, section: number, at: number,
   return true;
 }
 
-/** The octet behind some ports, or -1. */
-function endOfPorts(octets: Uint8Array, first: number, count: number, end: number): number {
+/** The octet behind some ports, or -1. @param mask of the protocol: what is spoken is known of ports of services only */
+function endOfPorts(octets: Uint8Array, first: number, count: number, end: number, mask = 0xff): number {
   let at = first;
   for (let left = count; left > 0; left--) {
-    if (at + PORT.NAME > end || (octets[at + PORT.PROTOCOL] ?? 0) >= PROTOCOLS.length) return -1;
+    if (at + PORT.NAME > end || ((octets[at + PORT.PROTOCOL] ?? 0) & mask) >= PROTOCOLS.length) return -1;
     const length = octets[at + PORT.LENGTH] ?? 0;
     if (length >= MAX_LABEL) return -1;
     at += PORT.NAME + length;

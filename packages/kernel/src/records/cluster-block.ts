@@ -25,6 +25,8 @@ export interface ClusterSettings {
   readonly selectsByZone: boolean;
   /** Whether the names of endpoints have the label of a cluster too. */
   readonly hasClusterLabels: boolean;
+  /** Whether services have HTTPS records. */
+  readonly hasHttpsRecords: boolean;
   /** Whether namespaces exist without services. */
   readonly usesNamespaces: boolean;
   readonly pods: 'disabled' | 'insecure' | 'verified';
@@ -110,6 +112,7 @@ function toFlagBits(settings: ClusterSettings): number {
   if (settings.ignoresEmptyServices) flags |= CLUSTER_FLAG.IGNORES_EMPTY;
   if (settings.selectsByZone) flags |= CLUSTER_FLAG.SELECTS_BY_ZONE;
   if (settings.hasClusterLabels) flags |= CLUSTER_FLAG.CLUSTER_LABELS;
+  if (settings.hasHttpsRecords) flags |= CLUSTER_FLAG.HTTPS_RECORDS;
   if (settings.usesNamespaces) flags |= CLUSTER_FLAG.USES_NAMESPACES;
   if (settings.pods !== 'disabled') flags |= CLUSTER_FLAG.PODS;
   if (settings.pods === 'verified') flags |= CLUSTER_FLAG.PODS_VERIFIED;

@@ -19,6 +19,7 @@ import { CoreDnsComposer } from './coredns-composer.ts';
 import { EndpointWriter } from './endpoint-writer.ts';
 import { HostComposer } from './host-composer.ts';
 import { LIST_FLAG } from './hosts/layout.ts';
+import { HttpsComposer } from './https-composer.ts';
 import { KubeDnsComposer } from './kube-dns-composer.ts';
 import {
   CLUSTER,
@@ -70,8 +71,9 @@ export class ClusterComposer implements Composer {
     this.#context = new ComposerContext(views, this.composition, this.#finder, sought);
     this.#service = new ServiceFields(views);
     const endpoints = new EndpointWriter(this.#context);
-    this.#coreDns = new CoreDnsComposer(this.#context, endpoints);
-    this.#kubeDns = new KubeDnsComposer(this.#context, endpoints);
+    const https = new HttpsComposer(this.#context, endpoints);
+    this.#coreDns = new CoreDnsComposer(this.#context, endpoints, https);
+    this.#kubeDns = new KubeDnsComposer(this.#context, endpoints, https);
     this.#reverse = new ReverseComposer(this.#context, endpoints, this.#finder);
     this.#hosts = new HostComposer(views, keys, this.#context, this.#reverse.address);
   }

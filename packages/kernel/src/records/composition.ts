@@ -11,6 +11,8 @@ import type { ComposedRecords } from '../table/composer.ts';
 const LARGEST = 65_536;
 /** Octets of a record before its data when its owner is a pointer. */
 const FIXED_OCTETS = 12;
+/** Octets of an HTTPS record's data before its target. */
+const PRIORITY_OCTETS = 2;
 /** A pointer holds 14 bits (RFC 1035 section 4.1.4). */
 const FARTHEST_POINTER = 0x3fff;
 
@@ -97,6 +99,20 @@ export class Composition implements ComposedRecords {
     this.#begun = this.length;
     this.#writeFixed(HEADER_OCTETS, TYPE.PTR, targetLength);
     this.targetAt = this.#origin + this.length;
+    this.answers++;
+    return true;
+  }
+
+  /**
+   * Adds an HTTPS record. @param from has its data: the priority, the target and the parameters
+   *
+   * @returns whether it fitted
+   */
+  addBinding(from: Uint8Array, length: number): boolean {
+    if (!this.#fits(FIXED_OCTETS + length)) return false;
+    this.#writeFixed(HEADER_OCTETS, TYPE.HTTPS, length);
+    this.targetAt = this.#origin + this.length + PRIORITY_OCTETS;
+    this.#copy(from, 0, length);
     this.answers++;
     return true;
   }

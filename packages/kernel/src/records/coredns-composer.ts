@@ -8,6 +8,7 @@ import type { TableViews } from '../table/memory.ts';
 import { type ComposerContext, QUESTION_NAME } from './composer-context.ts';
 import { type EndpointMatcher, EndpointSearch } from './endpoint-search.ts';
 import { type EndpointWriter, MADE_LABEL, type TargetAdder } from './endpoint-writer.ts';
+import type { HttpsComposer } from './https-composer.ts';
 import { CLUSTER_FLAG, NAME_OUTCOME, PORT, SERVICE_FLAG, SERVICE_KIND } from './layout.ts';
 import type { SectionFilter } from './record-finder.ts';
 import {
@@ -18,6 +19,7 @@ import {
   NO_ADDRESS,
   nextPort,
   portNumber,
+  readPortProtocol,
   readProtocol,
   type ServiceFields,
 } from './service-fields.ts';
@@ -34,6 +36,7 @@ const computeWeight = (pairs: number): number => Math.max(1, Math.floor(100 / pa
 export class CoreDnsComposer implements SectionFilter, EndpointMatcher, TargetAdder {
   readonly #views: TableViews;
   readonly #context: ComposerContext;
+  readonly #https: HttpsComposer;
   readonly #endpoints: EndpointWriter;
   readonly #search: EndpointSearch;
   /** Where the label of the sought port or endpoint begins in the name of the question, or `ALL`. */
@@ -45,7 +48,8 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
   #weight = 0;
   #isShared = false;
 
-  constructor(context: ComposerContext, endpoints: EndpointWriter) {
+  constructor(context: ComposerContext, endpoints: EndpointWriter, https: HttpsComposer) {
+    this.#https = https;
     this.#views = context.views;
     this.#context = context;
     this.#endpoints = endpoints;
@@ -71,7 +75,12 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
     const hasTargets = below > 0 || (isHeadless && sought.type === TYPE.SRV);
     if (hasTargets && this.#context.has(CLUSTER_FLAG.CLUSTER_LABELS)) return COMPOSED.ASK;
     if (below > 2) return isHeadless && this.#mayBeZonal(below) ? COMPOSED.ASK : COMPOSED.NXDOMAIN;
+    if (below === 0 && sought.type === TYPE.HTTPS) return this.#https.composeOwn(service);
     const first = sought.labelStarts[0] ?? 0;
+    if (below > 0 && countUnderscore(sought.name, first) === 1) {
+      const said = this.#https.composeBelow(service, below);
+      if (said !== COMPOSED.NEXT) return said;
+    }
     if (below === 1) {
       if (countUnderscore(sought.name, first) === 0) return this.#composeEndpoint(service, first);
       const protocol = readProtocol(sought.name, first, false);
@@ -162,7 +171,7 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
   #hasNamed(ports: number, first: number, protocol: number): boolean {
     const { octets } = this.#views;
     for (let index = 0, at = first; index < ports; index++, at = nextPort(octets, at))
-      if (octets[at + PORT.PROTOCOL] === protocol && octets[at + PORT.LENGTH] !== 0) return true;
+      if (readPortProtocol(octets, at) === protocol && octets[at + PORT.LENGTH] !== 0) return true;
     return false;
   }
 

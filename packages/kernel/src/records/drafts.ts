@@ -154,10 +154,24 @@ export function appendLabel(to: Octets, from: Uint8Array, start: number, end: nu
 export class PortsDraft {
   readonly octets = new Octets();
   count = 0;
+  /** Of the ports for which it is known what is spoken: of `SPOKEN`, and where their protocols lie in `octets`. */
+  readonly spoken = new Numbers();
+  readonly spokenAt = new Numbers();
+  /** Where the protocol of the last port lies. */
+  #protocolAt = 0;
 
   clear(): void {
     this.octets.length = 0;
     this.count = 0;
+    this.spoken.length = 0;
+    this.spokenAt.length = 0;
+  }
+
+  /** Notes what is spoken on the port that was added last. @param spoken of `SPOKEN`, 0: not known */
+  note(spoken: number): void {
+    if (spoken === 0) return;
+    this.spoken.push(spoken);
+    this.spokenAt.push(this.#protocolAt);
   }
 
   /**
@@ -170,6 +184,7 @@ export class PortsDraft {
     this.count++;
     octets.push(number >>> 8);
     octets.push(number);
+    this.#protocolAt = octets.length;
     octets.push(protocol);
     // One octet is for the underscore.
     const isUsable = isNameLabel(from, start, end, MAX_LABEL - 1, true);

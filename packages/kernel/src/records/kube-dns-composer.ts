@@ -11,6 +11,7 @@ import { type ComposerContext, QUESTION_NAME } from './composer-context.ts';
 import { type EndpointMatcher, EndpointSearch } from './endpoint-search.ts';
 import { type EndpointWriter, MADE_LABEL, type TargetAdder } from './endpoint-writer.ts';
 import { HASH_LABEL_OCTETS, writeHashLabel } from './hash-label.ts';
+import type { HttpsComposer } from './https-composer.ts';
 import { CLUSTER_FLAG, NAME_OUTCOME, PORT, SERVICE_FLAG, SERVICE_KIND } from './layout.ts';
 import type { SectionFilter } from './record-finder.ts';
 import {
@@ -20,6 +21,7 @@ import {
   isPort,
   nextPort,
   portNumber,
+  readPortProtocol,
   readProtocol,
   type ServiceFields,
 } from './service-fields.ts';
@@ -34,6 +36,7 @@ const computeWeight = (entries: number): number => Math.floor(100 / entries);
 export class KubeDnsComposer implements SectionFilter, EndpointMatcher, TargetAdder {
   readonly #views: TableViews;
   readonly #context: ComposerContext;
+  readonly #https: HttpsComposer;
   readonly #endpoints: EndpointWriter;
   readonly #hash = new Uint8Array(HASH_LABEL_OCTETS);
   /** Where the keys of a service's addresses lie in the message. */
@@ -46,7 +49,8 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
   /** Of the SRV records of endpoints. */
   #weight = 0;
 
-  constructor(context: ComposerContext, endpoints: EndpointWriter) {
+  constructor(context: ComposerContext, endpoints: EndpointWriter, https: HttpsComposer) {
+    this.#https = https;
     this.#views = context.views;
     this.#context = context;
     this.#endpoints = endpoints;
@@ -69,8 +73,13 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
     if ((service.flags & SERVICE_FLAG.OVERLAPS) !== 0) return COMPOSED.ASK;
     if (isHeadless && service.hasTargets) return COMPOSED.ASK;
     this.#label = ALL;
+    if (below === 0 && sought.type === TYPE.HTTPS) return this.#https.composeOwn(service);
     if (below === 0) return isHeadless ? this.#beginHeadless(service) : this.#composePortal(service);
     const first = sought.labelStarts[0] ?? 0;
+    if (countUnderscore(sought.name, first) === 1) {
+      const said = this.#https.composeBelow(service, below);
+      if (said !== COMPOSED.NEXT) return said;
+    }
     if (below === 1) return this.#composeBelow(service, isHeadless, first);
     if (below > 3) return COMPOSED.NXDOMAIN;
     // The labels of the port are the last two.
@@ -111,7 +120,7 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
   #hasNamed(ports: number, first: number, protocol: number): boolean {
     const { octets } = this.#views;
     for (let index = 0, at = first; index < ports; index++, at = nextPort(octets, at))
-      if (octets[at + PORT.PROTOCOL] === protocol && octets[at + PORT.LENGTH] !== 0) return true;
+      if (readPortProtocol(octets, at) === protocol && octets[at + PORT.LENGTH] !== 0) return true;
     return false;
   }
 

@@ -10,6 +10,7 @@ import {
   EXTERNAL_TARGET,
   EXTERNAL_TARGET_MASK,
   PORT,
+  PROTOCOL_MASK,
   PROTOCOLS,
   SERVICE,
   SERVICE_FLAG,
@@ -138,6 +139,10 @@ export class ServiceFields {
 export const nextPort = (octets: Uint8Array, at: number): number =>
   at + PORT.NAME + (octets[at + PORT.LENGTH] ?? 0);
 
+/** Of `PROTOCOLS`. @param at the octet of a port */
+export const readPortProtocol = (octets: Uint8Array, at: number): number =>
+  (octets[at + PORT.PROTOCOL] ?? 0) & PROTOCOL_MASK;
+
 export const portNumber = (octets: Uint8Array, at: number): number =>
   ((octets[at] ?? 0) << 8) | (octets[at + 1] ?? 0);
 
@@ -181,7 +186,7 @@ export function isPort(
   const from = label + 1 + countUnderscore(name, label);
   if (
     length === 0 ||
-    octets[port + PORT.PROTOCOL] !== protocol ||
+    readPortProtocol(octets, port) !== protocol ||
     (name[label] ?? 0) + label + 1 - from !== length
   )
     return false;

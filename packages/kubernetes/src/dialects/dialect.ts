@@ -26,6 +26,9 @@ export interface ServiceView {
   readonly domain: NameKey;
   /** Whether a service with cluster IPs and no ready endpoint has no names. */
   readonly ignoresEmptyServices: boolean;
+  readonly hasHttpsRecords: boolean;
+  /** Types of records that are left out of all answers, and so of hints. */
+  readonly filteredTypes: ReadonlySet<number>;
 }
 
 /** The names derived from one service. */

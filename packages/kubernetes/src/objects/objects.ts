@@ -12,7 +12,17 @@ export interface ServicePort {
   readonly name: string;
   readonly protocol: Protocol;
   readonly port: number;
+  /** What is spoken on it, of ports of services. Default: not known. */
+  readonly spoken?: SpokenHttp;
 }
+
+/** HTTP on a port, by `appProtocol`. `versions`: with TLS, those besides HTTP/1.1, by an annotation. */
+export type SpokenHttp =
+  | { readonly kind: 'plain' }
+  | { readonly kind: 'https'; readonly versions: readonly HttpVersion[] };
+
+/** As in ALPN. */
+export type HttpVersion = 'h2' | 'h3';
 
 export interface ServiceObject {
   readonly kind: 'Service';

@@ -8,6 +8,7 @@ import {
   readMessage,
   type Schema,
 } from '@portolan/kernel/base/protobuf-message.ts';
+import { ALPN_ANNOTATION } from '../names/spoken-http.ts';
 import { EncodedObject } from './encoded-object.ts';
 
 type Definition = readonly [number: number, name: string, kind: FieldKind, more?: Schema | readonly string[]];
@@ -41,7 +42,7 @@ const metadataWith = (labels: readonly string[] | undefined): Schema =>
       12,
       'annotations',
       'map',
-      ['k8s.io/initial-events-end', 'endpoints.kubernetes.io/last-change-trigger-time'],
+      ['k8s.io/initial-events-end', 'endpoints.kubernetes.io/last-change-trigger-time', ALPN_ANNOTATION],
     ],
   );
 
@@ -58,6 +59,13 @@ const metadataOnly = define([1, 'metadata', 'message', objectMeta]);
 
 const ingress = define([1, 'ip', 'text'], [2, 'hostname', 'text']);
 
+const servicePort = define(
+  [1, 'name', 'text'],
+  [2, 'protocol', 'text'],
+  [3, 'port', 'number'],
+  [6, 'appProtocol', 'text'],
+);
+
 const service = define(
   [1, 'metadata', 'message', objectMeta],
   [
@@ -65,7 +73,7 @@ const service = define(
     'spec',
     'message',
     define(
-      [1, 'ports', 'messages', define([1, 'name', 'text'], [2, 'protocol', 'text'], [3, 'port', 'number'])],
+      [1, 'ports', 'messages', servicePort],
       [2, 'selector', 'map'],
       [3, 'clusterIP', 'text'],
       [4, 'type', 'text'],

@@ -5,7 +5,7 @@
  */
 import { type AddressMatch, type AddressRange, matchRanges } from '@portolan/dns/address-range.ts';
 import { isWithin, labelsBelow } from '@portolan/dns/name.ts';
-import type { NameKey } from '@portolan/dns/types.ts';
+import { type NameKey, TYPE } from '@portolan/dns/types.ts';
 import { ChangeQueue } from '@portolan/kernel/base/change-queue.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { ItemGuard } from '@portolan/kernel/base/item-guard.ts';
@@ -65,6 +65,8 @@ export interface ClusterOptions {
   readonly hasEndpoints?: boolean;
   /** Whether services with cluster IPs and no ready endpoint have no names. Default: no. */
   readonly ignoresEmptyServices?: boolean;
+  /** Whether services have HTTPS records (RFC 9460), by what their ports speak. Default: no. */
+  readonly hasHttpsRecords?: boolean;
   /** Whether loopback and other special addresses have reverse names, as in CoreDNS. Default: no. */
   readonly namesSpecialAddresses?: boolean;
   /** The ranges of pods and nodes: endpoints of services without a selector have reverse names only there. Default: anywhere. */
@@ -149,6 +151,7 @@ export class Cluster {
       );
     const { domain, dialect, pods, ttl, ownAddresses, reverseZones = REVERSE_ZONES } = options;
     const { hasEndpoints = true, ignoresEmptyServices = false, filteredTypes = new Set() } = options;
+    const hasHttpsRecords = options.hasHttpsRecords === true && !filteredTypes.has(TYPE.HTTPS);
     const { publication = DEFAULT_PUBLICATION, zones, clusterLabels, losses } = options;
     this.#clock = clock;
     this.#log = log;
@@ -161,18 +164,27 @@ export class Cluster {
     const { namesSpecialAddresses = false } = options;
     const keepsPlaces = options.nodes?.prefersZone === true;
     const isKubeDns = dialect.name === 'kube-dns';
-    const recordOptions = { isKubeDns, namesSpecialAddresses, keepsPlaces };
+    const recordOptions = { isKubeDns, namesSpecialAddresses, keepsPlaces, keepsSpoken: hasHttpsRecords };
     this.#nodes = this.#makeNodes(options.nodes, space);
     this.nodes = this.#nodes?.sink;
     const endpointRanges = this.#matchEndpoints(options.endpointRanges);
     this.#writer = new RecordWriter(space, { ...recordOptions, endpointRanges }, this.log);
     this.contents = new ClusterContents(this.#writer);
     this.#pods = new PodKeeper(this.#writer);
-    this.#model = new ClusterModel(
-      { domain, dialect, pods, ttl, ownAddresses, reverseZones, ignoresEmptyServices, zones, clusterLabels },
-      this.#writer,
-      this.#pods,
-    );
+    const model = {
+      domain,
+      dialect,
+      pods,
+      ttl,
+      ownAddresses,
+      reverseZones,
+      ignoresEmptyServices,
+      hasHttpsRecords,
+      filteredTypes,
+      zones,
+      clusterLabels,
+    };
+    this.#model = new ClusterModel(model, this.#writer, this.#pods);
     this.#serial = this.#seconds();
     this.#model.renewZones(this.#serial);
     this.names = new KubernetesNames(this.#model);
@@ -300,6 +312,11 @@ export class Cluster {
   /** Octets of the records and their indexes. */
   get octets(): number {
     return this.#writer.space.octets;
+  }
+
+  /** Whether services have HTTPS records. */
+  get hasHttpsRecords(): boolean {
+    return this.#model.options.hasHttpsRecords;
   }
 
   /** Whether a service has no address of its own. */

@@ -61,14 +61,15 @@ export class DerivedServices {
 
   /** A service with its endpoints; undefined if only its slices are known. */
   readServiceView(entry: number): ServiceView | undefined {
-    const { domain, ttl, ignoresEmptyServices } = this.#model.options;
+    const { domain, ttl, ignoresEmptyServices, hasHttpsRecords, filteredTypes } = this.#model.options;
     const service = this.#views.service(entry);
     if (service === undefined) return undefined;
     const name = nameBelow(`${service.name}.${service.namespace}.svc`, domain);
     if (name === undefined) return undefined;
     const endpoints = mergeEndpoints(this.#views.endpoints(entry));
     const targets = mergeTargets(this.#views.targets(entry));
-    return { name, service, endpoints, targets, ttl, domain, ignoresEmptyServices };
+    const shared = { ttl, domain, ignoresEmptyServices, hasHttpsRecords, filteredTypes };
+    return { name, service, endpoints, targets, ...shared };
   }
 
   #derive(entry: number): NamedService | undefined {

@@ -24,6 +24,10 @@ export interface ModelOptions extends ChangingOptions {
   readonly domain: NameKey;
   readonly dialect: Dialect;
   readonly pods: PodMode;
+  /** Whether services have HTTPS records. */
+  readonly hasHttpsRecords: boolean;
+  /** Types of records that are left out of all answers. */
+  readonly filteredTypes: ReadonlySet<number>;
   /** The topology zones of endpoints; undefined: no names select by zone. */
   readonly zones: EndpointZones | undefined;
   /** Whether labels of clusters exist; undefined: the names of endpoints have no such label. */

@@ -104,6 +104,7 @@ export class ZonePublication {
       isKubeDns: dialect.name === 'kube-dns',
       usesNamespaces: dialect.usesNamespaces,
       selectsByZone: this.#model.options.zones !== undefined,
+      hasHttpsRecords: this.#model.options.hasHttpsRecords,
       hasClusterLabels: this.#model.options.clusterLabels !== undefined,
       areEndpointsKnown: this.#model.derived.areEndpointsKnown,
       filteredTypes: this.#settings.filteredTypes,

@@ -3,7 +3,8 @@
  */
 import { Cursor } from '@portolan/kernel/base/protobuf-message.ts';
 import { ServiceDraft } from '@portolan/kernel/records/drafts.ts';
-import { DISTRIBUTION, SERVICE_KIND } from '@portolan/kernel/records/layout.ts';
+import { DISTRIBUTION, SERVICE_KIND, SPOKEN } from '@portolan/kernel/records/layout.ts';
+import { encodeSpoken, parseSpokenHttp } from '../names/spoken-http.ts';
 import type { ServiceObject } from '../objects/objects.ts';
 import { trimService } from '../objects/trim/trim-service.ts';
 import { nameless, type Trimmed } from '../objects/trim/trimmed.ts';
@@ -63,6 +64,7 @@ class ServiceDecoder {
     if (!this.#hasSpec) return { kind: 'malformed', key, problem: 'spec is not an object' };
     const draft = this.#draft;
     writeServiceKey(draft, encoded.octets, this.#metadata);
+    this.#noteVersions(draft);
     if (!this.#finish(draft)) return { kind: 'malformed', key, problem: 'spec.externalName is not a name' };
     return { kind: 'object', object: new DraftedService(names, draft, encoded) };
   }
@@ -112,6 +114,15 @@ class ServiceDecoder {
   #addAddress(range: OctetSpan): void {
     if (isText(this.#octets, range, NONE)) this.#isHeadless = true;
     else this.#draft.addAddress(this.#octets.toString('latin1', range.start, range.end));
+  }
+
+  /** What is spoken by TLS depends on the annotation, which may come behind the ports. */
+  #noteVersions({ ports: { spoken } }: ServiceDraft): void {
+    const { start, end } = this.#metadata.alpn;
+    if (start === end) return;
+    const bits = encodeSpoken(parseSpokenHttp('https', this.#octets.toString('utf8', start, end)));
+    for (let index = 0; index < spoken.length; index++)
+      if (((spoken.items[index] ?? 0) & SPOKEN.HTTPS) !== 0) spoken.items[index] = bits;
   }
 
   /** Decides on the kind of the service. @returns false if it has no usable address or name */

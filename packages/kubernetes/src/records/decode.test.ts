@@ -1,4 +1,4 @@
-import { isSliceRecord } from '@portolan/kernel/records/check-record.ts';
+import { isServiceRecord, isSliceRecord } from '@portolan/kernel/records/check-record.ts';
 import { encodeServiceRecord, encodeSliceRecord } from '@portolan/kernel/records/record-blocks.ts';
 import { BlockBuffer } from '@portolan/kernel/table/block.ts';
 import fc from 'fast-check';
@@ -32,10 +32,21 @@ const address = fc.constantFrom(
   '01.2.3.4',
 );
 
+const appProtocol = fc.constantFrom(undefined, '', 'https', 'HTTPS', 'kubernetes.io/wss', 'http', 'mysql');
+const servicePort = fc.tuple(port, appProtocol).map(([rest, spoken]) => ({ ...rest, appProtocol: spoken }));
+const annotations = fc.constantFrom(
+  {},
+  { other: 'h2' },
+  { 'portolan-https/alpn': 'h2' },
+  { other: '', 'portolan-https/alpn': 'h3, h2' },
+  { 'portolan-https/alpn': 'none' },
+  { 'portolan-https/alpn': '' },
+);
+
 const arbitraryService = fc.record({
-  metadata,
+  metadata: fc.tuple(metadata, annotations).map(([names, own]) => ({ ...names, annotations: own })),
   spec: fc.record({
-    ports,
+    ports: fc.array(servicePort, { maxLength: 3 }),
     type: fc.constantFrom('ClusterIP', 'ExternalName', ''),
     clusterIP: address,
     clusterIPs: fc.array(address, { maxLength: 3 }),
@@ -114,11 +125,19 @@ describe('a Service in Protocol Buffers', () => {
         }
         const { object } = decoded;
         if (!(object instanceof DraftedService)) throw new TypeError('it was not decoded into a draft');
-        const byOctets = encodeRecord((to) => encodeServiceRecord(to, object.draft));
+        const byOctets = encodeRecord((to) => encodeServiceRecord(to, object.draft, true));
+        expect(isServiceRecord(buffer, 0, buffer.length)).toBe(true);
+        const withoutSpoken = encodeRecord((to) => encodeServiceRecord(to, object.draft, false));
         const { isUsable } = object.draft;
         const expected = draftService(trimmed.object);
         expect(isUsable).toBe(expected.isUsable);
-        expect(byOctets).toEqual(encodeRecord((to) => encodeServiceRecord(to, expected)));
+        expect(byOctets).toEqual(encodeRecord((to) => encodeServiceRecord(to, expected, true)));
+        const plain = {
+          ...trimmed.object,
+          ports: trimmed.object.ports.map(({ spoken: _, ...rest }) => rest),
+        };
+        const expectedPlain = encodeRecord((to) => encodeServiceRecord(to, draftService(plain), true));
+        expect(withoutSpoken).toEqual(expectedPlain);
         expect({ external: [], selects: false, ...trimmed.object }).toEqual({
           kind: object.kind,
           namespace: object.namespace,

@@ -309,6 +309,7 @@ export class Explainer {
       pods,
       isExcluded: (namespace) => namespaces.length > 0 && !namespaces.includes(namespace),
       ignoresEmptyServices,
+      hasHttpsRecords: cluster.hasHttpsRecords,
     };
     const kept = this.#getOrCreateEvidence(cluster);
     const evidence = further === undefined ? kept : joinEvidence(kept, further);

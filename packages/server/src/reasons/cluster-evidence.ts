@@ -5,6 +5,8 @@
  * `undefined` always means "not looked at", never "none".
  */
 
+import type { SpokenHttp } from '@portolan/kubernetes/objects/objects.ts';
+
 export interface EndpointEvidence {
   readonly address: string;
   /** The name of the endpoint below its service, if it has one of its own. */
@@ -26,6 +28,8 @@ export interface PortEvidence {
   /** `tcp`, `udp` or `sctp`. */
   readonly protocol: string;
   readonly port: number;
+  /** What is spoken on it. Default: not known. */
+  readonly spoken?: SpokenHttp;
 }
 
 export interface ServiceEvidence {
@@ -69,4 +73,6 @@ export interface ClusterZoneEvidence {
   isExcluded(namespace: string): boolean;
   /** Whether services with addresses and without ready endpoints have no names. */
   readonly ignoresEmptyServices: boolean;
+  /** Whether services have HTTPS records. Default: no. */
+  readonly hasHttpsRecords?: boolean;
 }

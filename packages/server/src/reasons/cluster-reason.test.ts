@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ClusterZoneEvidence } from './cluster-evidence.ts';
+import type { ClusterZoneEvidence, PortEvidence } from './cluster-evidence.ts';
 import { findClusterReason } from './cluster-reason.ts';
 import { describeReason, listRemedies } from './describe-reason.ts';
 import { REASON_TEXTS } from './reason-texts.ts';
@@ -9,6 +9,10 @@ const WAITING = [
   { address: '10.1.0.7', hostname: 'db-0', pod: 'db-0' },
   { address: '10.1.0.8', hostname: undefined, pod: undefined },
 ];
+function securePort(port: number): PortEvidence {
+  return { name: 'https', protocol: 'tcp', port, spoken: { kind: 'https', versions: [] } };
+}
+
 const evidence = makeEvidence(
   [
     makeService('cart.shop'),
@@ -21,7 +25,10 @@ const evidence = makeEvidence(
     makeService('up.shop', {
       address: { kind: 'headless' },
       endpoints: { ...NO_ENDPOINTS, ready: [{ address: '10.1.0.9', hostname: 'up-0', pod: undefined }] },
+      ports: [securePort(8443)],
     }),
+    makeService('both.shop', { ports: [securePort(443), { name: 'http', protocol: 'tcp', port: 80 }] }),
+    makeService('two.shop', { ports: [securePort(8443), securePort(9443)] }),
     makeService('lost.shop', {
       address: { kind: 'headless' },
       selector: new Map([['app', 'losst']]),
@@ -153,6 +160,18 @@ describe('the reason', () => {
       '_tcp.cart.shop.svc',
     ])
       expect(findReason(name, { isNoData: true, type: 'AAAA' })).toEqual({ kind: 'no-data', type: 'AAAA' });
+  });
+
+  it.each([
+    ['cart', false, 'HTTPS records are off'],
+    ['cart', true, 'no port of the service has appProtocol https'],
+    ['both', true, expect.stringContaining('would lead clients of http:// to TLS')],
+    ['two', true, 'several ports have appProtocol https, and none is 443'],
+    ['up', true, 'the endpoints have other ports than the service'],
+  ])('of %s without an HTTPS record (records: %s) is %s', (service, hasHttpsRecords, detail) => {
+    const reason = findReason(`${service}.shop.svc`, { isNoData: true, type: 'HTTPS', hasHttpsRecords });
+    expect(reason).toEqual({ kind: 'no-data', type: 'HTTPS', detail });
+    expect(describeReason(reason)).toMatch(/^the name exists and has no HTTPS record: /);
   });
 
   it('names what may have been meant: another namespace, a similar word, swapped labels', () => {

@@ -2,6 +2,7 @@
  * The reason why a name of a cluster has no answer: a pure function of the objects and the settings of the zone.
  */
 import { isIP } from 'node:net';
+import { findOwnPort } from '@portolan/kubernetes/names/https-port.ts';
 import type {
   ClusterEvidence,
   ClusterZoneEvidence,
@@ -164,7 +165,7 @@ function serviceAt(name: string, domain: string, evidence: ClusterEvidence): Ser
 function findAddressReason(question: ClusterQuestion, service: ServiceEvidence): Reason {
   const { address, endpoints, namespace, name } = service;
   if (address.kind === 'headless' && endpoints.ready.length === 0) return findEmptyReason(service);
-  if (question.isNoData) return noData(question);
+  if (question.isNoData) return question.type === 'HTTPS' ? noHttps(question, service) : noData(question);
   const ignores = question.zone.ignoresEmptyServices && endpoints.ready.length === 0;
   if (ignores) return { kind: 'excluded-by-config', what: 'a service without ready endpoints' };
   return { kind: 'service-without-address', namespace, service: name };
@@ -226,6 +227,21 @@ function findMeant({ labels, evidence, zone }: ClusterQuestion): string | undefi
   if (evidence.findService(namespace, service) === undefined) return undefined;
   return `${service}.${namespace}.svc.${zone.domain}`;
 }
+
+function noHttps({ type, zone }: ClusterQuestion, { ports }: ServiceEvidence): Reason {
+  if (zone.hasHttpsRecords !== true) return { kind: 'no-data', type, detail: 'HTTPS records are off' };
+  const tcp = ports.filter(({ protocol }) => protocol === 'tcp');
+  // What the ports do not forbid, the endpoints do.
+  return { kind: 'no-data', type, detail: NO_HTTPS[findOwnPort(tcp).kind] };
+}
+
+const NO_HTTPS = {
+  'no-tls-port': 'no port of the service has appProtocol https',
+  'plain-port':
+    'it would lead clients of http:// to TLS, and port 80 or 443, or one with appProtocol http, may be without',
+  'several-ports': 'several ports have appProtocol https, and none is 443',
+  found: 'the endpoints have other ports than the service',
+} as const;
 
 function noData({ type }: ClusterQuestion): Reason {
   return { kind: 'no-data', type };

@@ -32,7 +32,7 @@ export function describeReason(reason: Reason): string {
     case 'not-a-name-form':
       return 'no service, endpoint or pod can have a name of this form';
     case 'no-data':
-      return `the name exists and has no ${reason.type} record`;
+      return `the name exists and has no ${reason.type} record${formatDetail(reason)}`;
     case 'pods-not-served':
       return reason.mode === 'disabled'
         ? 'names of pods are turned off'
@@ -46,7 +46,7 @@ export function describeReason(reason: Reason): string {
     case 'blocked':
       return `plugin ${reason.plugin} refuses the query`;
     case 'denied-locally':
-      return `plugin ${reason.plugin} answers for the name, and its data lacks it${reason.detail === undefined ? '' : `: ${reason.detail}`}`;
+      return `plugin ${reason.plugin} answers for the name, and its data lacks it${formatDetail(reason)}`;
     case 'upstream-said':
       return `an upstream server said ${reason.rcode}${reason.age === undefined ? '' : ` ${reason.age} s ago${left(reason.left)}`}`;
     case 'upstream-unreachable':
@@ -59,6 +59,9 @@ export function describeReason(reason: Reason): string {
       return `the name is of the cluster domain ${reason.domain}; this server serves ${reason.served}`;
   }
 }
+
+const formatDetail = ({ detail }: { readonly detail?: string }): string =>
+  detail === undefined ? '' : `: ${detail}`;
 
 const PROBLEM_OF_TARGET = {
   address: 'is an address and not a name',

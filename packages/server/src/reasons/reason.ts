@@ -41,8 +41,8 @@ export type Reason =
   | (OfService & { readonly kind: 'no-such-port'; readonly port: string; readonly ports: readonly string[] })
   /** `meant`: the name in the right form, if it exists. */
   | { readonly kind: 'not-a-name-form'; readonly meant: string | undefined }
-  /** The name has records of other types. */
-  | { readonly kind: 'no-data'; readonly type: string }
+  /** The name has records of other types. `detail`: why it lacks this one, if that is not plain. */
+  | { readonly kind: 'no-data'; readonly type: string; readonly detail?: string }
   | { readonly kind: 'pods-not-served'; readonly mode: 'disabled' | 'verified' }
   | { readonly kind: 'excluded-by-config'; readonly what: string }
   | { readonly kind: 'zone-not-known'; readonly missing: readonly string[] }

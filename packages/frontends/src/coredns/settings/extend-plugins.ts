@@ -96,7 +96,7 @@ function refuseAll(feature: string, { problems }: ValueReader, refuse: Refuse): 
 type Refuse = (fault: string, remedy: string) => void;
 
 function extendKubernetes(
-  { snapshot, endpointRanges, learnsRanges, preferZone }: PortolanOptions,
+  { snapshot, endpointRanges, learnsRanges, preferZone, httpsRecords }: PortolanOptions,
   plugins: Plugins,
   refuse: Refuse,
 ): void {
@@ -104,6 +104,7 @@ function extendKubernetes(
     snapshot && 'snapshot',
     (endpointRanges !== undefined || learnsRanges) && 'endpoint_ranges',
     preferZone && 'prefer_zone',
+    httpsRecords && 'https_records',
   ];
   const feature = features.find((name) => typeof name === 'string');
   if (feature === undefined) return;
@@ -121,6 +122,7 @@ function extendKubernetes(
     ...(snapshot && { snapshot }),
     ...(endpointRanges && { endpointRanges }),
     ...(nodes && { nodes }),
+    ...(httpsRecords && { hasHttpsRecords: true }),
   };
   plugins.set('kubernetes', { ...use, options });
 }

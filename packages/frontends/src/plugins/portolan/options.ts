@@ -42,6 +42,8 @@ export interface PortolanOptions {
   readonly queryLog: readonly string[] | undefined;
   /** The rule of the server for sudden losses, as words: `hold=5m`. Undefined: the block says nothing of it. */
   readonly suddenLoss: readonly string[] | undefined;
+  /** Whether services have HTTPS records, for the cluster of `kubernetes`. */
+  readonly httpsRecords: boolean;
   /** Whether clients of plain DNS may discover the encrypted listeners. Undefined: `resolver.arpa` is a name like any other. */
   readonly discovery: Pick<DiscoveryOptions, 'name'> | undefined;
 }

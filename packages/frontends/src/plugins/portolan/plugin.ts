@@ -49,6 +49,7 @@ export const portolan = definePlugin({
     '    sudden_loss on|off|SETTING=VALUE…',
     '    history off|SETTING=VALUE…',
     '    discovery [NAME]',
+    '    https_records',
     '}',
   ],
   read(cursor): PortolanOptions {
@@ -68,6 +69,7 @@ export const portolan = definePlugin({
       suddenLoss: undefined,
       history: undefined,
       discovery: undefined,
+      httpsRecords: false,
     };
     cursor.onlyUse(() => {
       if (cursor.remainingArguments().length > 0)
@@ -131,6 +133,10 @@ function readFeatures(cursor: DirectiveCursor, draft: Draft<PortolanOptions>): v
     }),
     history: count(() => {
       draft.history = cursor.remainingArguments();
+    }),
+    https_records: count(() => {
+      cursor.remainingBetween(0, 0);
+      draft.httpsRecords = true;
     }),
     discovery: count(() => {
       draft.discovery = { name: readOwnName(cursor) };

@@ -60,7 +60,7 @@ export function compileServe(plan: ServePlan, changing: ServeInputs, machine: Se
 
 function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMachine): EnginePlan {
   const { cluster, resolver } = plan;
-  const { domain, pods, ttl, endpointRanges, nodes } = cluster;
+  const { domain, pods, ttl, endpointRanges, nodes, hasHttpsRecords } = cluster;
   const dialect = findDialect(cluster.dialect);
   const { cacheOctets, cacheEntries = Number.POSITIVE_INFINITY } = resolver;
   const clients = makeClientsPlan(machine.interfaces, {
@@ -75,7 +75,16 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
       // These front ends have no encrypted listeners.
       ...(plan.servesDiscovery ? [usePlugin(discovery, { name: undefined, listeners: [] })] : []),
       ...writeClusterPlugins({
-        zone: { domain, dialect, pods, ttl, endpointRanges, nodes, ownAddresses: machine.ownAddresses },
+        zone: {
+          domain,
+          dialect,
+          pods,
+          ttl,
+          endpointRanges,
+          nodes,
+          hasHttpsRecords,
+          ownAddresses: machine.ownAddresses,
+        },
         federations: chooseFederations(plan, changing.config),
         local: writeLocalNames(
           makeServeLocalSettings(resolver.hosts, resolver.dnsmasq, ttl, machine.interfaces),

@@ -122,6 +122,14 @@ export const SERVE_FLAGS = [
     details: 'For a server on each node. It then watches only this node.',
     group: ZONE,
   },
+  {
+    name: 'https-records',
+    value: 'none',
+    help: 'services with appProtocol https: HTTPS records (RFC 9460)',
+    details:
+      'Clients that find one use TLS, also for `http`. See [HTTPS records](../how-to/https-records.md) for which services have one.',
+    group: ZONE,
+  },
   ...LOSS_FLAGS,
   {
     name: 'kubecfg-file',

@@ -101,6 +101,8 @@ export interface ClusterPlan {
   readonly ttl: number;
   /** The ranges of pods and nodes; undefined: not known. */
   readonly endpointRanges: readonly AddressRange[] | undefined;
+  /** Whether services have HTTPS records. */
+  readonly hasHttpsRecords: boolean;
   /** How nodes are used; undefined: they are not watched. */
   readonly nodes: NodesUse | undefined;
   readonly objects: ObjectsPlan;

@@ -34,6 +34,7 @@ describe('the defaults', () => {
         dialect: 'coredns',
         pods: 'insecure',
         ttl: 30,
+        hasHttpsRecords: false,
         endpointRanges: undefined,
         objects: { kind: 'api-server', kubecfgFile: undefined, context: undefined, masterUrl: undefined },
       },

@@ -75,6 +75,7 @@ export function planFromFlags(
       dialect: read.value('dialect') ?? defaultDialect(shape),
       pods: read.value('pods'),
       ttl: read.value('ttl'),
+      hasHttpsRecords: read.isOn('https-records'),
       ...readClusterRanges(read, objects.kind === 'api-server'),
       objects,
     },

@@ -12,6 +12,7 @@ import { groupByPort } from '../../names/ports.ts';
 import { addressSets, emptyNonTerminals, namedSets } from '../../names/record-sets.ts';
 import type { ServicePort } from '../../objects/objects.ts';
 import type { DerivedService, ServiceView } from '../dialect.ts';
+import { httpsNodes, ownHttpsSets } from '../https-records.ts';
 import { nameEndpoints } from './endpoint-names.ts';
 import { serviceSets } from './service-set.ts';
 import { belowService } from './short-names.ts';
@@ -34,7 +35,8 @@ export function deriveClusterIp(view: ServiceView, clusterIPs: readonly string[]
   };
   const below = belowService(service.ports.length);
   const sets = setsFor(service.ports);
-  const nodes: ZoneNode[] = [{ name, sets, alias: undefined, below, outcome }];
+  const own = [...sets, ...ownHttpsSets(view)];
+  const nodes: ZoneNode[] = [{ name, sets: own, alias: undefined, below, outcome }];
   const groups = groupByPort(service.ports.map((port) => ({ port })));
   nodes.push(...emptyNonTerminals(groups, name, outcome));
   for (const [labels, group] of groups) {
@@ -44,7 +46,7 @@ export function deriveClusterIp(view: ServiceView, clusterIPs: readonly string[]
     if (portName !== undefined)
       nodes.push(portNode(portName, isAll ? sets : setsFor(group.map(({ port }) => port))));
   }
-  nodes.push(...targetNodes(view));
+  nodes.push(...httpsNodes(view, outcome), ...targetNodes(view));
   const named = nameEndpoints(view);
   nodes.push(...named.map(({ node }) => node));
   return { nodes, reverse: [...reverse, ...named.flatMap((endpoints) => endpoints.reverse)] };

@@ -9,6 +9,7 @@ import { OUTCOME } from '../../names/outcomes.ts';
 import { portLabels } from '../../names/ports.ts';
 import { emptyNonTerminals } from '../../names/record-sets.ts';
 import type { DerivedService, ServiceView } from '../dialect.ts';
+import { httpsNodes, ownHttpsSets } from '../https-records.ts';
 import { addressesOrAlias } from './aliases.ts';
 import {
   distinctAddresses,
@@ -41,16 +42,17 @@ export function deriveHeadless(view: ServiceView): DerivedService {
   const groups = groupByLabels(all, targets);
   const { sets, alias } = addressesOrAlias(distinctAddresses(view.endpoints), targets, view);
   const below = belowService(all.length + groups.size);
-  const nodes: ZoneNode[] = [{ name, sets: [...sets, ...setsOfPorts(all, ttl)], alias, below, outcome }];
+  const own = [...sets, ...setsOfPorts(all, ttl), ...ownHttpsSets(view)];
+  const nodes: ZoneNode[] = [{ name, sets: own, alias, below, outcome }];
   nodes.push(...emptyNonTerminals(groups, name, outcome));
   for (const [labels, { pairs, targets: others }] of groups) {
     const portName = nameBelow(labels, name);
     if (portName === undefined) continue;
-    const own = addressesOrAlias(distinctAddresses(pairs.map(({ endpoint }) => endpoint)), others, view);
-    const portSets = [...own.sets, ...setsOfPorts(pairs, ttl)];
-    nodes.push({ name: portName, sets: portSets, alias: own.alias, below: COMPLETE, outcome });
+    const ofPort = addressesOrAlias(distinctAddresses(pairs.map(({ endpoint }) => endpoint)), others, view);
+    const portSets = [...ofPort.sets, ...setsOfPorts(pairs, ttl)];
+    nodes.push({ name: portName, sets: portSets, alias: ofPort.alias, below: COMPLETE, outcome });
   }
-  nodes.push(...targetNodes(view), ...named.map(({ node }) => node));
+  nodes.push(...httpsNodes(view, outcome), ...targetNodes(view), ...named.map(({ node }) => node));
   return { nodes, reverse: named.flatMap(({ reverse }) => reverse) };
 }
 

@@ -23,6 +23,8 @@ export function shortPortName(
 ): ZoneNode | undefined {
   const [port, protocol, ...more] = labels;
   if (port === undefined || protocol === undefined || more.length > 0) return undefined;
+  // The names of HTTPS records have no short form.
+  if (underscored(protocol) === '_https') return undefined;
   // A key for the lookup only.
   const node = findNode(`${underscored(port)}.${underscored(protocol)}.${service}` as NameKey);
   return node && { ...node, name };

@@ -12,6 +12,7 @@ import { OUTCOME } from '../../names/outcomes.ts';
 import { emptyNonTerminals } from '../../names/record-sets.ts';
 import type { ReverseName } from '../../names/reverse-name.ts';
 import type { DerivedService, ServiceView } from '../dialect.ts';
+import { httpsNodes, ownHttpsSets } from '../https-records.ts';
 import { entriesNode, type KubeDnsEntry } from './entry.ts';
 import { externalEntry, headlessEntries, portalEntries, type ServiceEntries } from './service-entries.ts';
 
@@ -49,7 +50,9 @@ function entriesNodes(
 ): readonly ZoneNode[] {
   if (own.length === 0) return [];
   const { name, ttl } = view;
-  const nodes = [entriesNode(name, own, ttl, outcome), ...emptyNonTerminals(ports, name, outcome)];
+  const node = entriesNode(name, own, ttl, outcome);
+  const sets = [...node.sets, ...ownHttpsSets(view)];
+  const nodes = [{ ...node, sets }, ...emptyNonTerminals(ports, name, outcome), ...httpsNodes(view, outcome)];
   for (const [labels, entries] of ports) {
     const portName = nameBelow(labels, name);
     if (portName !== undefined) nodes.push(entriesNode(portName, entries, ttl, outcome, ASK_FOR_KEYS));

@@ -2,10 +2,11 @@
  * Service: its addresses or its external name, and its ports.
  */
 import { isIP } from 'node:net';
+import { ALPN_ANNOTATION } from '../../names/spoken-http.ts';
 import type { ServiceObject } from '../objects.ts';
 import { asList, asRecord, asText, asTexts, type JsonRecord } from './fields.ts';
-import { trimPorts } from './trim-ports.ts';
-import { nameless, readIdentity, type Trimmed } from './trimmed.ts';
+import { trimServicePorts } from './trim-ports.ts';
+import { nameless, readAnnotation, readIdentity, type Trimmed } from './trimmed.ts';
 
 export function trimService(raw: unknown): Trimmed<ServiceObject> {
   const identity = readIdentity(raw, true);
@@ -15,7 +16,7 @@ export function trimService(raw: unknown): Trimmed<ServiceObject> {
   if (spec === undefined) return { kind: 'malformed', key, problem: 'spec is not an object' };
   const address = readAddress(spec);
   if (address === undefined) return { kind: 'malformed', key, problem: 'spec.externalName is not a name' };
-  const ports = trimPorts(spec['ports']);
+  const ports = trimServicePorts(spec['ports'], readAnnotation(raw, ALPN_ANNOTATION));
   const external = readExternal(spec, asRecord(asRecord(raw)?.['status']));
   const found = external.length === 0 ? {} : { external };
   const selects = Object.keys(asRecord(spec['selector']) ?? {}).length > 0 ? { selects: true } : {};

@@ -120,6 +120,7 @@ export class FollowedCluster {
       namesSpecialAddresses: restored.has('reverse-of-special-addresses'),
       endpointRanges: options.endpointRanges,
       nodes: options.nodes,
+      hasHttpsRecords: options.hasHttpsRecords === true,
       losses,
       ...(this.#zones && { zones: this.#zones }),
     };

@@ -10,7 +10,10 @@ export type AnyClusterOptions = KubernetesOptions | ProcessClusterOptions;
 
 /** The cluster of the process, which the server fills with objects: a changed plan changes only `exceptions`. */
 export interface ProcessClusterOptions
-  extends Pick<ClusterOptions, 'domain' | 'dialect' | 'pods' | 'ttl' | 'nodes' | 'ownAddresses'>,
+  extends Pick<
+      ClusterOptions,
+      'domain' | 'dialect' | 'pods' | 'ttl' | 'nodes' | 'ownAddresses' | 'hasHttpsRecords'
+    >,
     Required<Pick<ClusterOptions, 'endpointRanges' | 'filteredTypes'>> {
   readonly kind: 'process';
   /** Zones below the domain that have servers of their own: their names go to the next handler. */
@@ -52,6 +55,8 @@ export interface KubernetesOptions {
   readonly endpointRanges?: readonly AddressRange[] | undefined;
   /** From `portolan`: what is learned from nodes. Undefined: nothing. */
   readonly nodes?: NodesUse | undefined;
+  /** From `portolan`: whether services have HTTPS records. Default: no. */
+  readonly hasHttpsRecords?: boolean;
   /** From `portolan`; undefined: none is kept. */
   readonly snapshot?: KubernetesSnapshot | undefined;
 }
