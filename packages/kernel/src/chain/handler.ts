@@ -3,6 +3,7 @@
  *
  * Ask rules, forwarding by readers and the order of look-ups are derived only from it.
  */
+import { EXTENDED_ERROR } from '@portolan/dns/extended-error.ts';
 import { type Message, type NameKey, type Question, TYPE } from '@portolan/dns/types.ts';
 import type { HandlerParts as PluginHandlerParts } from '@portolan/plugin';
 import type { Offer } from '../base/capability.ts';
@@ -117,6 +118,31 @@ export function composeChain(handlers: readonly Handler[], end: Chain = () => ({
     },
     end,
   );
+}
+
+/** The chain of a block, whose handlers are noted in the queries that they see. It answers queries which all of them pass on. */
+export function createBlockChain(handlers: readonly Handler[]): Chain {
+  const last = handlers.at(-1)?.name;
+  // A block without a handler refuses.
+  const end: Answer =
+    last === undefined
+      ? { kind: 'refused', extendedError: EXTENDED_ERROR.NOT_AUTHORITATIVE }
+      : { kind: 'servfail', reason: `plugin/${last}: no next plugin found` };
+  return composeChain(handlers.map(noteHandler), (query) => {
+    query.noteHandler('');
+    return end;
+  });
+}
+
+/** Wraps a handler so that it notes its name in each query that it sees. */
+function noteHandler(handler: Handler): Handler {
+  return {
+    ...handler,
+    handle(query, next) {
+      query.noteHandler(handler.name);
+      return handler.handle(query, next);
+    },
+  };
 }
 
 /**

@@ -8,7 +8,7 @@ import type { PluginUse } from '../contract/plugin-use.ts';
 import type { RestoredDeviations } from '../deviations/table.ts';
 import type { ClientRules } from '../listen/client-rules.ts';
 import type { ProxyProtocolPlan } from '../listen/proxy-protocol/proxy-policy.ts';
-import type { TlsOptions } from '../listen/secure/tls-options.ts';
+import type { TlsOptions } from '../listen/secure/tls-identity.ts';
 
 export interface ServerBlocksPlan {
   readonly blocks: readonly ServerBlockPlan[];

@@ -2,7 +2,7 @@
  * Discovery of encrypted listeners by clients of plain DNS (RFC 9462).
  */
 import type { AbsoluteName } from '@portolan/dns/types.ts';
-import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
+import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-identity.ts';
 
 export interface DiscoveryOptions {
   /** The name that clients verify. Undefined: the first name in the certificate of a listener that has an address. */

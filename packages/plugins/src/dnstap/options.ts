@@ -1,7 +1,7 @@
 /**
  * Where messages of dnstap go, and what they hold.
  */
-import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
+import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-identity.ts';
 
 export interface DnstapOptions {
   /** In the order of the Corefile: each gets all messages. */

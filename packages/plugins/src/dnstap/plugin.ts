@@ -5,7 +5,7 @@ import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import type { Draft } from '@portolan/corefile/directive/directive.ts';
 import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
 import { parseInteger, splitAddress } from '@portolan/corefile/directive/go-values.ts';
-import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
+import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-identity.ts';
 import { Dnstap } from './dnstap.ts';
 import type { DnstapOptions, TapEndpoint, TapOptions } from './options.ts';
 

@@ -2,8 +2,7 @@
  * Reads a web configuration file of Prometheus's exporter toolkit: the certificate of the port with the metrics.
  */
 import { dirname, isAbsolute, join } from 'node:path';
-import type { ClientAuthentication } from '@portolan/kernel/listen/secure/tls-identity.ts';
-import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
+import type { ClientAuthentication, TlsOptions } from '@portolan/kernel/listen/secure/tls-identity.ts';
 import { parse } from 'yaml';
 
 const AUTHENTICATIONS: ReadonlyMap<string, ClientAuthentication> = new Map([

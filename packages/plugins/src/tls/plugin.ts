@@ -9,8 +9,8 @@ import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import {
   CLIENT_AUTHENTICATIONS,
   type ClientAuthentication,
+  type TlsOptions,
 } from '@portolan/kernel/listen/secure/tls-identity.ts';
-import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
 import { readIdentity } from './read-identity.ts';
 
 /** `tls CERT KEY [CA] { client_auth MODE; keylog FILE }`. Source: plugin/tls of CoreDNS 1.14.7. */

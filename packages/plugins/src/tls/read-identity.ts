@@ -2,8 +2,7 @@
  * Reads the files of `tls`.
  */
 import { findMeaning } from '@portolan/kernel/base/system-errors.ts';
-import type { TlsIdentity } from '@portolan/kernel/listen/secure/tls-identity.ts';
-import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
+import type { TlsIdentity, TlsOptions } from '@portolan/kernel/listen/secure/tls-identity.ts';
 import { checkIdentity } from '@portolan/kernel/listen/secure/tls-server.ts';
 
 /**

@@ -8,7 +8,7 @@ import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { METRICS_TEXT } from '@portolan/kernel/base/metrics/text-format.ts';
 import { findMeaning } from '@portolan/kernel/base/system-errors.ts';
-import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-options.ts';
+import type { TlsOptions } from '@portolan/kernel/listen/secure/tls-identity.ts';
 import { TlsServer, type TlsServerOptions } from '@portolan/kernel/listen/secure/tls-server.ts';
 import { ListenerCertificates } from '@portolan/server/listener-certificates.ts';
 import { FirstReadiness } from '@portolan/server/observe/first-readiness.ts';

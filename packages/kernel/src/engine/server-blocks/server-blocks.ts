@@ -13,7 +13,7 @@ import type { Log } from '../../base/log.ts';
 import type { Losses } from '../../base/losses.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
-import { type Chain, type Handler, listPublications } from '../../chain/handler.ts';
+import { type Chain, createBlockChain, type Handler, listPublications } from '../../chain/handler.ts';
 import type { AnswerKeeper } from '../../chain/handover-answer.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { Client, HandleQuery, Query } from '../../chain/query.ts';
@@ -35,7 +35,6 @@ import type { TableWriter } from '../../table/writer.ts';
 import { countAnswers } from './answer-counts.ts';
 import { findKeepers } from './answer-keepers.ts';
 import { storeAnswersFromCache } from './answers-from-cache.ts';
-import { createChain } from './block-chain.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockLimits, type StatedRates } from './block-limits.ts';
 import { BlockOutcomes } from './block-outcomes.ts';
@@ -407,7 +406,7 @@ export class ServerBlocks {
   }
 
   #createBlockChain(handlers: readonly Handler[]): Chain {
-    return this.#keepAnswers(createChain(handlers), handlers);
+    return this.#keepAnswers(createBlockChain(handlers), handlers);
   }
 
   /** Plugins keep the context, so it is created where no former block is in scope. */

@@ -17,6 +17,19 @@ export const CLIENT_AUTHENTICATIONS = [
 ] as const;
 export type ClientAuthentication = (typeof CLIENT_AUTHENTICATIONS)[number];
 
+/** The files of `TlsIdentity`. */
+export interface TlsOptions {
+  /** The path of the certificate with its chain. */
+  readonly certificate: string;
+  /** The path of its private key. */
+  readonly key: string;
+  /** The path of the authorities of client certificates; undefined: those of Node. */
+  readonly authorities: string | undefined;
+  readonly clientAuthentication: ClientAuthentication;
+  /** The file to which the keys of sessions are appended; undefined: nowhere. */
+  readonly keyLog: string | undefined;
+}
+
 export interface TlsIdentity {
   /** The certificate with its chain, in PEM form. */
   readonly certificate: Buffer;
