@@ -6,14 +6,20 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { RCODE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import { BatchExporter, type ExportEvents } from '@portolan/kernel/base/export/batch-exporter.ts';
+import { postTo } from '@portolan/kernel/base/export/http-post.ts';
+import {
+  type Attributes,
+  encodeOtlp,
+  type OtlpRecord,
+  type OtlpSignal,
+  type RecordsOf,
+} from '@portolan/kernel/base/export/otlp-message.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import type { QueryEvent } from '@portolan/kernel/listen/query-events/event-reader.ts';
-import { OtlpExporter } from '@portolan/server/observe/otlp/otlp-exporter.ts';
-import type { Attributes, OtlpRecord } from '@portolan/server/observe/otlp/otlp-message.ts';
-import { postTo } from '@portolan/server/observe/otlp/otlp-post.ts';
 import type { Finding } from '@portolan/server/reasons/finding.ts';
 import type { Server } from '@portolan/server/server.ts';
-import type { OtlpSettings, OtlpSignal } from '@portolan/server/settings/otlp/otlp-settings.ts';
+import type { OtlpSettings } from '@portolan/server/settings/otlp/otlp-settings.ts';
 import { createExplainer } from './control-verbs.ts';
 import { ALL_EVENTS, QueryStream, type WatchedQuery } from './query-stream.ts';
 import { inParts, WaitingEvents } from './waiting-events.ts';
@@ -29,12 +35,13 @@ export interface TelemetryOptions {
 
 /** Milliseconds between two looks at findings and states. */
 const INTERVAL = 5_000;
+const BOUNDS = { waiting: 2_048, batch: 512, linger: 1_000 } as const;
 const RCODE_MASK = 0x0f;
 
 export class Telemetry {
   readonly #options: TelemetryOptions;
-  readonly #logs: OtlpExporter<'logs'> | undefined;
-  readonly #traces: OtlpExporter<'traces'> | undefined;
+  readonly #logs: BatchExporter<RecordsOf['logs']> | undefined;
+  readonly #traces: BatchExporter<RecordsOf['traces']> | undefined;
   readonly #stopping = new AbortController();
   readonly #findings = new Map<string, Finding>();
   #readiness = '';
@@ -130,7 +137,7 @@ export class Telemetry {
 function makeExporter<Signal extends OtlpSignal>(
   signal: Signal,
   { settings, server, role, clock, log }: TelemetryOptions,
-): OtlpExporter<Signal> | undefined {
+): BatchExporter<RecordsOf[Signal]> | undefined {
   const endpoint = settings.endpoints[signal];
   if (endpoint === undefined) return undefined;
   const resource = {
@@ -141,14 +148,32 @@ function makeExporter<Signal extends OtlpSignal>(
     ...settings.resource,
   };
   const origin = { resource, version: server.version };
-  return new OtlpExporter({
-    signal,
-    endpoint: endpoint.href,
-    origin,
+  return new BatchExporter({
+    bounds: BOUNDS,
+    encode: (records) => encodeOtlp(signal, records, origin),
     post: postTo(endpoint, settings),
+    events: logExport({ signal, endpoint: endpoint.href }, log),
     clock,
-    log,
   });
+}
+
+/** One line when the collector begins to fail, and one when it takes records again. */
+export function logExport(
+  place: { readonly signal: OtlpSignal; readonly endpoint: string },
+  log: Log,
+): ExportEvents {
+  let isFailing = false;
+  return {
+    sent(_, dropped) {
+      if (isFailing) log.info('otlp: exporting again', { ...place, dropped });
+      else if (dropped > 0) log.warn('otlp: records dropped, there were too many', { ...place, dropped });
+      isFailing = false;
+    },
+    failed(reason) {
+      if (!isFailing) log.warn('otlp: cannot export', { ...place, reason });
+      isFailing = true;
+    },
+  };
 }
 
 /** A name that does not exist is an answer. */

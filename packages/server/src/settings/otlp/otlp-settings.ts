@@ -3,9 +3,8 @@
  *
  * https://opentelemetry.io/docs/specs/otel/protocol/exporter/
  */
+import type { OtlpSignal } from '@portolan/kernel/base/export/otlp-message.ts';
 import type { Checked, Problem } from '../values/problem.ts';
-
-export type OtlpSignal = 'logs' | 'traces';
 
 /** Which queries are logs: none, those that failed (neither NOERROR nor NXDOMAIN), or all. */
 export type ExportedQueries = 'none' | 'failed' | 'all';

@@ -3,7 +3,8 @@
  *
  * https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
  */
-import type { OtlpSignal } from '../../settings/otlp/otlp-settings.ts';
+
+export type OtlpSignal = 'logs' | 'traces';
 
 /** Attributes without a value are left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -19,8 +20,8 @@ export interface OtlpRecord {
   readonly attributes: Attributes;
 }
 
-/** The answer to one query. */
-export interface QuerySpan {
+/** The answer to one query, or a part of the work on it. */
+export interface OtlpSpan {
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly start: number;
@@ -32,6 +33,8 @@ export interface QuerySpan {
   readonly traceId: Buffer;
   /** 8 octets, random. */
   readonly spanId: Buffer;
+  /** The span that it is a part of. Default: none. */
+  readonly parentId?: Buffer | undefined;
 }
 
 export interface Origin {
@@ -42,10 +45,11 @@ export interface Origin {
 
 export interface RecordsOf {
   readonly logs: OtlpRecord;
-  readonly traces: QuerySpan;
+  readonly traces: OtlpSpan;
 }
 
 const SEVERITY_NUMBERS = { INFO: 9, WARN: 13, ERROR: 17 } as const;
+const KIND_INTERNAL = 1;
 const KIND_SERVER = 2;
 const STATUS_ERROR = 2;
 
@@ -63,7 +67,7 @@ export function encodeOtlp<Signal extends OtlpSignal>(
         ]
       : [
           'resourceSpans',
-          { scopeSpans: [scoped({ spans: (records as readonly QuerySpan[]).map(encodeSpan) })] },
+          { scopeSpans: [scoped({ spans: (records as readonly OtlpSpan[]).map(encodeSpan) })] },
         ];
   return JSON.stringify({ [whole]: [{ resource: { attributes: encodeAttributes(resource) }, ...part }] });
 
@@ -84,12 +88,13 @@ function encodeLog({ time, severity, event, body, attributes }: OtlpRecord) {
   };
 }
 
-function encodeSpan({ name, start, end, failure, attributes, traceId, spanId }: QuerySpan) {
+function encodeSpan({ name, start, end, failure, attributes, traceId, spanId, parentId }: OtlpSpan) {
   return {
     traceId: traceId.toString('hex'),
     spanId: spanId.toString('hex'),
+    ...(parentId !== undefined && { parentSpanId: parentId.toString('hex') }),
     name,
-    kind: KIND_SERVER,
+    kind: parentId === undefined ? KIND_SERVER : KIND_INTERNAL,
     startTimeUnixNano: nanoseconds(start),
     endTimeUnixNano: nanoseconds(end),
     attributes: encodeAttributes(attributes),

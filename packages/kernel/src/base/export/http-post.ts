@@ -1,12 +1,22 @@
 /**
- * One request of OTLP over HTTP. Redirects are not followed, and responses are not read.
+ * Requests with JSON to a collector, by HTTP. Redirects are not followed, and responses are not read.
  */
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { OtlpSettings } from '../../settings/otlp/otlp-settings.ts';
-import type { Post } from './otlp-exporter.ts';
 
-export function postTo(endpoint: URL, { headers, timeout }: Pick<OtlpSettings, 'headers' | 'timeout'>): Post {
+/** The status of a response, and its header `retry-after` in seconds. @throws Error when there is none */
+export type Post = (
+  body: string,
+) => Promise<{ readonly status: number; readonly retryAfter: number | undefined }>;
+
+export interface PostOptions {
+  /** In addition to those of any request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Milliseconds that a request may take. */
+  readonly timeout: number;
+}
+
+export function postTo(endpoint: URL, { headers, timeout }: PostOptions): Post {
   const open = endpoint.protocol === 'https:' ? requestHttps : requestHttp;
   return (body) =>
     new Promise((resolve, reject) => {
