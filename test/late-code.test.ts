@@ -17,6 +17,9 @@ const OF_CLUSTERS = [
 /** Few zones are signed here. */
 const SIGNING = ['packages/plugins/src/dnssec/dnssec.ts', 'packages/plugins/src/sign/sign.ts'];
 
+/** Few blocks are traced. */
+const TRACING = ['packages/plugins/src/trace/trace.ts'];
+
 /** Version 2 of etcd's API is deprecated; version 3 needs no HTTP client. */
 const ETCD_V2 = [
   'packages/etcd/src/v2/client.ts',
@@ -25,12 +28,12 @@ const ETCD_V2 = [
 ];
 
 const LATE: readonly (readonly [command: string, late: readonly string[]])[] = [
-  ['serve', [...PACKAGES, ...SIGNING]],
-  ['kube-dns', [...PACKAGES, ...SIGNING]],
-  ['dnsmasq', [...PACKAGES, ...SIGNING]],
-  ['skydns', [...PACKAGES, ...SIGNING, ...ETCD_V2]],
-  ['coredns', [...PACKAGES, ...SIGNING, ...OF_CLUSTERS, ...ETCD_V2]],
-  ['node-cache', [...PACKAGES, ...SIGNING, ...OF_CLUSTERS]],
+  ['serve', [...PACKAGES, ...SIGNING, ...TRACING]],
+  ['kube-dns', [...PACKAGES, ...SIGNING, ...TRACING]],
+  ['dnsmasq', [...PACKAGES, ...SIGNING, ...TRACING]],
+  ['skydns', [...PACKAGES, ...SIGNING, ...TRACING, ...ETCD_V2]],
+  ['coredns', [...PACKAGES, ...SIGNING, ...TRACING, ...OF_CLUSTERS, ...ETCD_V2]],
+  ['node-cache', [...PACKAGES, ...SIGNING, ...TRACING, ...OF_CLUSTERS]],
 ];
 
 const toEntryPath = (command: string) => `packages/cli/src/servers/${command}.ts`;
@@ -72,7 +75,7 @@ it('knows all that is late by its name', () => {
   const known = new Set(Object.values(inputs).flatMap(({ imports }) => imports.map(({ path }) => path)));
   // These are required where they are needed, as their types alone are imported.
   const required = ['mmdb-lib', 're2js', 'koffi'];
-  const late = [...PACKAGES, ...SIGNING, ...OF_CLUSTERS, ...ETCD_V2].filter(
+  const late = [...PACKAGES, ...SIGNING, ...TRACING, ...OF_CLUSTERS, ...ETCD_V2].filter(
     (module) => !required.includes(module),
   );
   expect(late.filter((module) => !known.has(module))).toEqual([]);

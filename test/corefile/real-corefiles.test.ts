@@ -9,8 +9,6 @@ import { describe, expect, it } from 'vitest';
 
 const FOLDER = join(import.meta.dirname, 'corefiles');
 
-const unbuilt = (...names: string[]) => names.map((name) => `plugin/${name}: not built into Portolan`);
-
 /** By file: all its problems. Files that are not named have none. */
 const PROBLEMS: Readonly<Record<string, readonly string[]>> = {
   // Its words are to be replaced before it is used.
@@ -18,7 +16,6 @@ const PROBLEMS: Readonly<Record<string, readonly string[]>> = {
     { length: 4 },
     () => 'plugin/bind: not a valid IP address or interface name: "__PILLAR__LOCAL__DNS__"',
   ),
-  '40-observability': unbuilt('trace'),
   // They are of the machine that it runs on.
   '42-encrypted-servers': Array.from(
     { length: 3 },

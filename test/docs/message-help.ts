@@ -222,6 +222,10 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'The new certificate cannot be used. The line says why; correct the files.',
   'plugin/tls: unable to write TLS Key Log: …':
     'The file of the key log cannot be written. Check its folder.',
+  'plugin/trace: spans dropped, there were too many':
+    'More queries are traced than the collector takes. Trace fewer by `every`, or raise `zipkin_max_backlog_size`.',
+  'plugin/trace: spans not sent':
+    'The collector of traces refuses spans or cannot be reached; `reason` says why. DNS is served all the same. Check the endpoint of `trace` and the network policy.',
   'plugin/transfer: …': 'A transfer or NOTIFY failed. The line says why.',
   'poll failed': 'The autoscaler could not read or scale. `reason` says why; it tries again.',
   'possible DNS-rebind attack detected':

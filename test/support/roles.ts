@@ -35,6 +35,8 @@ export interface World {
   readonly zone?: string;
   /** Further directives of a Corefile, for `waiting.test`. */
   readonly directives?: string;
+  /** Directives of a Corefile that join the block for all names. */
+  readonly joining?: string;
   /** Flags of `serve` and `kube-dns` in place of the example. */
   readonly cluster?: readonly string[];
 }
@@ -302,10 +304,11 @@ async function openConfig(atEnd: AtEnd): Promise<ConfigMapVolume> {
   return volume;
 }
 
-async function writeCorefile(port: number, { upstream, silent, zone, directives }: World): Promise<string> {
+async function writeCorefile(port: number, world: World): Promise<string> {
+  const { upstream, silent, zone, directives, joining = '' } = world;
   const folder = await makeTemporaryFolder();
   const common = ` bind ${HOST}\n errors\n cache 30\n loadbalance\n`;
-  const blocks = [`.:${port} {\n${common} forward . ${HOST}:${upstream}\n}\n`];
+  const blocks = [`.:${port} {\n${common} ${joining}\n forward . ${HOST}:${upstream}\n}\n`];
   if (silent !== undefined) blocks.push(`silent.test:${port} {\n${common} forward . ${HOST}:${silent}\n}\n`);
   if (zone !== undefined) {
     const file = await folder.write('zone', zone);

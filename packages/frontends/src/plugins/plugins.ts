@@ -59,6 +59,7 @@ export { sign } from '@portolan/plugins/sign/plugin.ts';
 export { template } from '@portolan/plugins/template/plugin.ts';
 export { timeouts } from '@portolan/plugins/timeouts/plugin.ts';
 export { tls } from '@portolan/plugins/tls/plugin.ts';
+export { trace } from '@portolan/plugins/trace/plugin.ts';
 export { transfer } from '@portolan/plugins/transfer/plugin.ts';
 export { tsig } from '@portolan/plugins/tsig/plugin.ts';
 export { view } from '@portolan/plugins/view/plugin.ts';

@@ -12,7 +12,7 @@ import type { PublicationId, ViewId } from '../table/types.ts';
 import type { Answer } from './answer.ts';
 import type { HandlerCount } from './handler-counts.ts';
 import type { Questions } from './match.ts';
-import type { Query } from './query.ts';
+import type { Query, TraceSpan } from './query.ts';
 
 /** Asks the handlers behind this one: the same query, or one that it leads to. */
 export type Next = (query: Query) => Answer | Promise<Answer>;
@@ -128,21 +128,45 @@ export function createBlockChain(handlers: readonly Handler[]): Chain {
     last === undefined
       ? { kind: 'refused', extendedError: EXTENDED_ERROR.NOT_AUTHORITATIVE }
       : { kind: 'servfail', reason: `plugin/${last}: no next plugin found` };
-  return composeChain(handlers.map(noteHandler), (query) => {
-    query.noteHandler('');
-    return end;
-  });
+  return composeChain(
+    handlers.map((handler, place) => noteHandler(handler, place === 0)),
+    (query) => {
+      query.noteHandler('');
+      return end;
+    },
+  );
 }
 
-/** Wraps a handler so that it notes its name in each query that it sees. */
-function noteHandler(handler: Handler): Handler {
+/**
+ * Wraps a handler so that it notes its name in each query that it sees, and has a span in those that are traced. As in CoreDNS, the first
+ * of a block has none: that of the query, or of who asks the block, begins where it does.
+ */
+function noteHandler(handler: Handler, isFirst: boolean): Handler {
   return {
     ...handler,
     handle(query, next) {
       query.noteHandler(handler.name);
-      return handler.handle(query, next);
+      const { span } = query;
+      return span === undefined || isFirst
+        ? handler.handle(query, next)
+        : handleInSpan(handler, query, next, span);
     },
   };
+}
+
+/** What the handler asks of those behind it is within its span, even if it asks several questions at once. */
+async function handleInSpan(handler: Handler, query: Query, next: Next, outer: TraceSpan): Promise<Answer> {
+  const span = outer.startChild(handler.name);
+  query.span = span;
+  try {
+    return await handler.handle(query, (asked) => {
+      asked.span = span;
+      return next(asked);
+    });
+  } finally {
+    span.end();
+    query.span = outer;
+  }
 }
 
 /**

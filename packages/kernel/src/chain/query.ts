@@ -49,6 +49,14 @@ type AskedByClient = Asked & {
   readonly signature?: QuerySignature;
 };
 
+/** A span of a trace: what a part of a query's time goes into. */
+export interface TraceSpan {
+  /** Begins a span within this one. @param name of the handler, or of what it waits for */
+  startChild(name: string): TraceSpan;
+  setTag(name: string, value: string): void;
+  end(): void;
+}
+
 /** An answer that a cache keeps for some time. */
 export interface KeptAnswer {
   /** Milliseconds of the monotonic clock. */
@@ -134,6 +142,8 @@ export class Query implements PluginQuery {
   readonly recursionDesired: boolean;
   readonly checkingDisabled: boolean;
   readonly edns: Edns | undefined;
+  /** The span of the handler that has the query; undefined: it is not traced. */
+  span: TraceSpan | undefined;
   readonly #asked: AskedByClient;
   readonly #client: Client;
   readonly #site: QuerySite;
@@ -166,6 +176,7 @@ export class Query implements PluginQuery {
     this.recursionDesired = asked.header.recursionDesired;
     this.checkingDisabled = asked.header.checkingDisabled;
     this.edns = asked.edns;
+    this.span = origin?.span;
     this.#client = client;
     this.#site = origin === undefined ? site : origin.#site;
     this.#mark = origin === undefined ? { ...NEW_STATE, isDerived: client.look === undefined } : origin.#mark;

@@ -375,6 +375,31 @@ const TRANSPORT_ROWS = [
     inCompat: 'stays',
   },
   {
+    id: 'trace-of-a-forward',
+    plugins: ['trace'],
+    original: 'each query to a server of `forward` has a span `connect` with its address',
+    portolan: 'all of a question have one, with the address of the server that replied',
+    why: 'equal questions share the queries to servers',
+    inCompat: 'stays',
+  },
+  {
+    id: 'traces-begin-here',
+    plugins: ['trace'],
+    original:
+      'over HTTPS, a trace goes on with that of the headers `x-b3-…`; with `client_server`, in the same span',
+    portolan: 'each query begins a trace',
+    why: 'a client must not choose which queries are traced, and with which ids',
+    inCompat: 'stays',
+  },
+  {
+    id: 'spans-for-datadog',
+    plugins: ['trace'],
+    original: 'Datadog gets spans in MessagePack, with facts about the process, and telemetry',
+    portolan: 'the same spans in JSON, and nothing else',
+    why: 'agents take both; nobody hears of the server but by its spans',
+    inCompat: 'stays',
+  },
+  {
     id: 'https-content-types',
     plugins: [],
     original: '`https://`: a POST of any content type is a query',

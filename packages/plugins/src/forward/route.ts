@@ -142,7 +142,10 @@ export class ServingRoute {
     const { forwarder } = this;
     if (forwarder === undefined) return { kind: 'servfail' };
     const question = this.#replies.toForwardQuestion(query);
+    const asking = query.span?.startChild('connect');
     const found = await forwarder.resolve(question, { address: query.account });
+    if (found.kind !== 'failed') asking?.setTag('peer.address', found.upstream);
+    asking?.end();
     const reply = withRecordsOverTcp(query, question, found);
     const { forwardTally } = this.#dependencies;
     if (reply.kind === 'failed') forwardTally.noteFailure(reply.reason);

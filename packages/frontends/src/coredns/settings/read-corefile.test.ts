@@ -634,11 +634,11 @@ describe('readCorefile', () => {
 
   it('reads on after each fault', () => {
     const reading = read(
-      'a..b c {\n health 8080 {\n nosuch\n lameduck x\n }\n cache {\n success x\n denial 1 0\n nosuch 1\n }\n forward\n forward . 192.0.2.1 {\n nosuch {\n x\n }\n expire x\n }\n trace\n}\nc {\n}\n',
+      'a..b c {\n health 8080 {\n nosuch\n lameduck x\n }\n cache {\n success x\n denial 1 0\n nosuch 1\n }\n forward\n forward . 192.0.2.1 {\n nosuch {\n x\n }\n expire x\n }\n quic\n}\nc {\n}\n',
     );
     expect(reading.kind === 'bad' ? reading.problems.map(({ message }) => message) : []).toEqual([
       'error inspecting server blocks: zone is not a valid domain name: a..b',
-      'plugin/trace: not built into Portolan',
+      'plugin/quic: not built into Portolan',
       'plugin/health: address 8080: missing port in address',
       'plugin/cache: strconv.Atoi: parsing "x": invalid syntax',
       'plugin/cache: cache TTL can not be zero or negative: 0',
@@ -740,7 +740,6 @@ describe('keys that cannot sign', () => {
 
 describe('a plugin that is not built', () => {
   it.each([
-    ['trace', '{duration}'],
     ['nomad', 'service.consul'],
     ['route53', "the provider's resolver"],
     ['azure', "the provider's resolver"],

@@ -257,10 +257,6 @@ const UNBUILT_REMEDIES: ReadonlyMap<string, string> = new Map([
     'nomad',
     'Forward the zone to Consul, where Nomad registers its services, as in forward service.consul 127.0.0.1:8600.',
   ],
-  [
-    'trace',
-    'Log the time of each query, as in log . "{name} {type} {rcode} {duration}", or read coredns_dns_request_duration_seconds.',
-  ],
   ['on', 'Run the commands in an init container, or in a hook of the container.'],
 ]);
 

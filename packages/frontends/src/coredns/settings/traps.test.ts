@@ -90,7 +90,7 @@ describe('a Corefile', () => {
     expect(survey('. {\n view v {\n  expr any([1], # == 1)\n }\n whoami\n}')).toEqual(['portolan']);
     expect(survey('. {\n tsig {\n  secret name.key. test-key\n }\n whoami\n}')).toEqual([]);
     expect(survey('. {\n dnstap listen tls://127.0.0.1:6000 {\n  tls /a /b\n }\n whoami\n}')).toEqual([]);
-    expect(survey('. {\n trace\n whoami\n}')).toEqual(['portolan']);
+    expect(survey('. {\n nomad\n whoami\n}')).toEqual(['portolan']);
     expect(survey('. {\n whoami x\n}')).toEqual(['both']);
   });
 });
