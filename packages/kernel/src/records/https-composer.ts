@@ -25,6 +25,10 @@ const H3 = Buffer.from('\x02h3', 'latin1');
 const UNDERSCORE = 0x5f;
 const ZERO = 0x30;
 const MAX_DIGITS = 5;
+/** In place of the octet of a port. */
+const NO_PORT = -1;
+/** Endpoints are listed with the port and without it: only the chain knows whether they are the same. */
+const UNCLEAR = -2;
 
 export class HttpsComposer {
   readonly #context: ComposerContext;
@@ -43,7 +47,8 @@ export class HttpsComposer {
   composeOwn(service: ServiceFields): number {
     if (!this.#context.has(CLUSTER_FLAG.HTTPS_RECORDS)) return COMPOSED.NODATA;
     const port = this.#findOwn(service);
-    if (port < 0) return COMPOSED.NODATA;
+    if (port === UNCLEAR) return COMPOSED.ASK;
+    if (port === NO_PORT) return COMPOSED.NODATA;
     this.#begin();
     this.#data[this.#length++] = 0;
     this.#writeParameters(service, port, portNumber(this.#octets, port) !== HTTPS_PORT);
@@ -60,9 +65,10 @@ export class HttpsComposer {
     if (!this.#context.has(CLUSTER_FLAG.HTTPS_RECORDS) || below > 2) return COMPOSED.NEXT;
     const last = sought.labelStarts[below - 1] ?? 0;
     if (!areEqual(sought.name, last, HTTPS_LABEL, 0, HTTPS_LABEL.length)) return COMPOSED.NEXT;
-    if (below === 1) return this.#hasAny(service) ? COMPOSED.NODATA : COMPOSED.NEXT;
+    if (below === 1) return this.#composeAbove(service);
     const port = this.#findSecure(service, this.#readNumber(sought.name, sought.labelStarts[0] ?? 0));
-    if (port < 0) return COMPOSED.NEXT;
+    if (port === UNCLEAR) return COMPOSED.ASK;
+    if (port === NO_PORT) return COMPOSED.NEXT;
     if (sought.type !== TYPE.HTTPS) return COMPOSED.NODATA;
     this.#begin();
     this.#length = this.#context.writeName(this.#data, this.#length, service);
@@ -87,7 +93,7 @@ export class HttpsComposer {
     return COMPOSED.RECORDS;
   }
 
-  /** The port that `https://SERVICE/` means, or -1: 443, else the only one with TLS. None if a client may mean one without TLS. */
+  /** The octet of the port that `https://SERVICE/` means, `NO_PORT` or `UNCLEAR`: 443, else the only one with TLS. None if a client may mean one without TLS. */
   #findOwn(service: ServiceFields): number {
     const octets = this.#octets;
     let only = -1;
@@ -97,48 +103,57 @@ export class HttpsComposer {
       const number = portNumber(octets, at);
       const spoken = octets[at + PORT.PROTOCOL] ?? 0;
       if ((spoken & SPOKEN.HTTPS) === 0) {
-        if (number === HTTP_PORT || number === HTTPS_PORT || (spoken & SPOKEN.PLAIN) !== 0) return -1;
+        if (number === HTTP_PORT || number === HTTPS_PORT || (spoken & SPOKEN.PLAIN) !== 0) return NO_PORT;
       } else if (only < 0 || number === HTTPS_PORT) only = at;
       if ((spoken & SPOKEN.HTTPS) !== 0) secure++;
     }
-    if (only < 0 || (secure > 1 && portNumber(octets, only) !== HTTPS_PORT)) return -1;
+    if (only < 0 || (secure > 1 && portNumber(octets, only) !== HTTPS_PORT)) return NO_PORT;
     return this.#findSecure(service, portNumber(octets, only));
   }
 
-  /** Whether a name `_PORT._https` exists. */
-  #hasAny(service: ServiceFields): boolean {
+  /** Answers for `_https`, which exists if a name `_PORT._https` does. */
+  #composeAbove(service: ServiceFields): number {
     const octets = this.#octets;
-    for (let index = 0, at = service.portsAt; index < service.ports; index++, at = nextPort(octets, at))
-      if (this.#findSecure(service, portNumber(octets, at)) >= 0) return true;
-    return false;
+    let isUnclear = false;
+    for (let index = 0, at = service.portsAt; index < service.ports; index++, at = nextPort(octets, at)) {
+      const port = this.#findSecure(service, portNumber(octets, at));
+      if (port >= 0) return COMPOSED.NODATA;
+      isUnclear ||= port === UNCLEAR;
+    }
+    return isUnclear ? COMPOSED.ASK : COMPOSED.NEXT;
   }
 
-  /** The octet of the TCP port of this number if it speaks TLS where clients reach it, or -1. */
+  /** The octet of the TCP port of this number if it speaks TLS where clients reach it, `NO_PORT` or `UNCLEAR`. */
   #findSecure(service: ServiceFields, number: number): number {
     const octets = this.#octets;
-    let found = -1;
+    let found = NO_PORT;
     for (let index = 0, at = service.portsAt; index < service.ports; index++, at = nextPort(octets, at)) {
       if (readPortProtocol(octets, at) !== TCP || portNumber(octets, at) !== number) continue;
-      if (((octets[at + PORT.PROTOCOL] ?? 0) & SPOKEN.HTTPS) === 0) return -1;
+      if (((octets[at + PORT.PROTOCOL] ?? 0) & SPOKEN.HTTPS) === 0) return NO_PORT;
       if (found < 0) found = at;
     }
     if (found < 0 || service.kind === SERVICE_KIND.CLUSTER) return found;
-    return !service.hasTargets && this.#isOpenAtEndpoints(service, number) ? found : -1;
+    return service.hasTargets ? NO_PORT : this.#findAtEndpoints(service, number, found);
   }
 
-  /** Whether all endpoints of a headless service have a TCP port of this number: clients reach them without the service's ports. */
-  #isOpenAtEndpoints(service: ServiceFields, number: number): boolean {
+  /**
+   * Clients reach the endpoints of a headless service without the service's ports.
+   *
+   * @returns `port` if all of them have a TCP port of this number
+   */
+  #findAtEndpoints(service: ServiceFields, number: number, port: number): number {
     const { walk } = this.#context;
     const endpoints = this.#endpoints;
+    let isOpen = false;
+    let isClosed = false;
     for (walk.begin(service.entry); walk.next(); ) {
       const { section } = walk;
-      if (
-        endpoints.ready(section) > 0 &&
-        !this.#hasPort(endpoints.ports(section), endpoints.portsAt(section), number)
-      )
-        return false;
+      if (endpoints.ready(section) === 0) continue;
+      if (this.#hasPort(endpoints.ports(section), endpoints.portsAt(section), number)) isOpen = true;
+      else isClosed = true;
     }
-    return true;
+    if (isOpen && isClosed) return UNCLEAR;
+    return isClosed ? NO_PORT : port;
   }
 
   #hasPort(ports: number, first: number, number: number): boolean {
