@@ -122,7 +122,7 @@ describe('the folders of plugins', () => {
     for (const profile of ORDER_PROFILES) {
       const order = pluginOrder(profile);
       const missing = COREFILE_PLUGINS.map(({ name }) => name).filter((name) => !order.includes(name));
-      expect(missing).toEqual(profile === '1.13' ? ['https', 'proxyproto', 'shed'] : []);
+      expect(missing).toEqual(profile === '1.13' ? ['grpc_server', 'https', 'proxyproto', 'shed'] : []);
     }
   });
 

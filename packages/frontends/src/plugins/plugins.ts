@@ -30,7 +30,7 @@ export { forward } from '@portolan/plugins/forward/plugin.ts';
 export { forwardLimit } from '@portolan/plugins/forward-limit/plugin.ts';
 export { geoip } from '@portolan/plugins/geoip/plugin.ts';
 export { grpc } from '@portolan/plugins/grpc/plugin.ts';
-export { grpcServer } from '@portolan/plugins/grpc-server/plugin.ts';
+export { grpcServer } from '@portolan/plugins/grpc_server/plugin.ts';
 export { header } from '@portolan/plugins/header/plugin.ts';
 export { health } from '@portolan/plugins/health/plugin.ts';
 export { hosts } from '@portolan/plugins/hosts/plugin.ts';
