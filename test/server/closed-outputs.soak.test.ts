@@ -29,6 +29,7 @@ const ENDING: Readonly<Record<string, readonly [words: readonly string[], code: 
   corefile: [['check', 'COREFILE'], 0],
   explain: [['cart.shop.svc.cluster.local', '--manifests=EXAMPLES'], 0],
   doctor: [['--socket=@nobody'], 3],
+  ndots: [['--socket=@nobody'], 3],
   compare: [['--help'], 0],
   shadow: [['--help'], 0],
   diff: [['COREFILE', 'COREFILE', '--output=json'], 0],
