@@ -245,7 +245,7 @@ clusters: [{name: c, cluster: {server: "https://127.0.0.1:1", insecure-skip-tls-
 users: [{name: u, user: {token: t, exec: {command: x, args: [a]}}}]
 `;
   await fuzz('kubeconfig', {
-    seeds: [seed, `${seed}x: *nothing\n`].map(encodeText),
+    seeds: [seed, `${seed}x: *nothing\n`, `x: ${'['.repeat(5000)}`, '? '.repeat(5000)].map(encodeText),
     words: [...MARKS, ...YAML_WORDS, ...encodeWords(seed)],
     run,
   });

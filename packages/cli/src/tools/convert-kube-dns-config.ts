@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { convertKubeDnsConfig } from '@portolan/frontends/coredns/settings/from-kube-dns.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
+import { parseYamlDocument } from '@portolan/kubernetes/manifests/parse-yaml.ts';
 import { asRecord, toTextMap } from '@portolan/kubernetes/objects/trim/fields.ts';
-import { type Document, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
 import { ExitError } from '../grammar/exit.ts';
 
 /** @throws ExitError with 1 if the ConfigMap cannot be read */
@@ -36,9 +37,9 @@ function readFolder(folder: string): ReadonlyMap<string, string> {
 }
 
 function readManifest(text: string, file: string): ReadonlyMap<string, string> {
-  const document = parseDocument(text);
+  const document = parseYamlDocument(text);
   const [error] = document.errors;
-  if (error !== undefined) fail(`not YAML: ${file}: ${error.message.split('\n')[0] ?? ''}`);
+  if (error !== undefined) fail(`not YAML: ${file}: ${error.message}`);
   const { kind, data } = asRecord(toValue(document, file)) ?? {};
   if (kind !== 'ConfigMap')
     fail(`not a ConfigMap: ${file}. Print it with kubectl -n kube-system get configmap kube-dns -o yaml`);

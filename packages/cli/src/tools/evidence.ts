@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
-import { parseAllDocuments } from 'yaml';
+import { parseYaml } from '@portolan/kubernetes/manifests/parse-yaml.ts';
 
 /** @param file a path; `-` is standard input @throws Error if it cannot be read or is not JSON or YAML */
 export function readEvidence(file: string): readonly unknown[] {
@@ -42,10 +42,9 @@ function parseDocuments(text: string, file: string): readonly unknown[] {
   try {
     return [JSON.parse(text)];
   } catch {
-    const documents = parseAllDocuments(text, { logLevel: 'silent' });
-    const values = 'empty' in documents ? [] : documents;
-    const fault = values.flatMap(({ errors }) => errors)[0];
+    const documents = parseYaml(text, { logLevel: 'silent' });
+    const fault = documents.flatMap(({ errors }) => errors)[0];
     if (fault !== undefined) throw new Error(`evidence: ${file}: ${fault.message}`);
-    return values.map((document) => document.toJS() as unknown);
+    return documents.map((document) => document.toJS() as unknown);
   }
 }

@@ -6,8 +6,8 @@ import { basename, dirname, join } from 'node:path';
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { mountedFiles } from '@portolan/frontends/coredns/settings/mounted-files.ts';
 import type { SurveyedSource } from '@portolan/frontends/coredns/settings/survey.ts';
+import { parseYaml } from '@portolan/kubernetes/manifests/parse-yaml.ts';
 import { asRecord, toTextMap } from '@portolan/kubernetes/objects/trim/fields.ts';
-import { parseAllDocuments } from 'yaml';
 
 /** `Corefile`, `Corefile.base`, `east.Corefile`. */
 const COREFILE = /^corefile(?:\.[\w-]+)?$|\.corefile$/i;
@@ -64,7 +64,7 @@ function readConfigMaps(path: string, faults: string[]): readonly ConfigMap[] {
   // Most manifests have none.
   if (!text.includes('ConfigMap')) return [];
   try {
-    return parseAllDocuments(text).flatMap((document) => {
+    return parseYaml(text).flatMap((document) => {
       const [error] = document.errors;
       if (error !== undefined) throw error;
       return configMapsIn(document.toJS(), path);

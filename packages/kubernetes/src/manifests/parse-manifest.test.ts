@@ -122,6 +122,18 @@ ports: [{name: http, port: 8080}]
 });
 
 describe('a bad file is named with its line', () => {
+  it('if its lists are nested without end', () => {
+    const nest = (levels: number) =>
+      `${'{"apiVersion":"v1","kind":"List","items":['.repeat(levels)}${']}'.repeat(levels)}`;
+    expect(parseManifest('f.json', nest(11)).objects).toEqual([]);
+    for (const levels of [12, 20_000])
+      expect(() => parseManifest('f.json', nest(levels))).toThrow(
+        'f.json:1: more than 10 lists in one another',
+      );
+    expect(catchManifestError(nest(12)).reason).toBe('more than 10 lists in one another');
+    expect(catchManifestError(nest(20_000)).reason).toBe('more than 100 levels of nesting');
+  });
+
   it.each<[string, string, number, RegExp]>([
     ['broken YAML', `${SERVICE}---\na: [1,\nb: 2\n`, 7, /flow/i],
     ['a scalar', `${SERVICE}---\njust words\n`, 6, /not an object/],

@@ -6,17 +6,7 @@
 import { isIP } from 'node:net';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { ItemFault } from '@portolan/kernel/base/item-guard.ts';
-import {
-  type Document,
-  isMap,
-  isNode,
-  isSeq,
-  LineCounter,
-  type Node,
-  type ParsedNode,
-  parseAllDocuments,
-  parseDocument,
-} from 'yaml';
+import { type Document, isMap, isNode, isSeq, LineCounter, type Node, type ParsedNode } from 'yaml';
 import type { ClusterObject } from '../objects/objects.ts';
 import { asList, asRecord, asText, asTexts, type JsonRecord } from '../objects/trim/fields.ts';
 import { trimEndpointSlice } from '../objects/trim/trim-endpoint-slice.ts';
@@ -25,6 +15,7 @@ import { trimNamespace } from '../objects/trim/trim-namespace.ts';
 import { trimPod } from '../objects/trim/trim-pod.ts';
 import { trimService } from '../objects/trim/trim-service.ts';
 import type { Trim } from '../objects/trim/trimmed.ts';
+import { parseYaml } from './parse-yaml.ts';
 
 export class ManifestError extends ItemFault {
   override readonly name = 'ManifestError';
@@ -70,6 +61,8 @@ const CORE: ReadonlyMap<string, Trim<ClusterObject>> = new Map<string, Trim<Clus
 /** Kinds of other groups may have any case: authors of custom resources choose them. */
 const CORE_KIND = /^[A-Z][A-Za-z]*$/;
 const ANY_KIND = /^[A-Za-z][A-Za-z0-9-]*$/;
+/** `kubectl get` puts lists of one kind into one list. */
+const MAX_LISTS = 10;
 
 /** An object as in the file. */
 interface FoundObject {
@@ -152,6 +145,7 @@ function* findInJson(file: string, text: string): Generator<FoundObject> {
     line: 1,
     inherited: undefined,
     place: 'document',
+    lists: 0,
   };
   yield* unfold(file, candidate, (place, path) => {
     const above = place === 'document' ? [] : ['items', place];
@@ -163,7 +157,7 @@ function* findInJson(file: string, text: string): Generator<FoundObject> {
 /** The line of a field in JSON. The YAML parser, which also reads JSON, knows it; it is used only for invalid files. */
 function lineInJson(text: string, path: readonly (string | number)[]): number {
   const lines = new LineCounter();
-  const node = parseDocument(text, { lineCounter: lines, logLevel: 'error' }).getIn(path, true);
+  const node = parseYaml(text, { logLevel: 'error' }, lines)[0]?.getIn(path, true);
   return lines.linePos((isNode(node) ? node.range?.[0] : undefined) ?? 0).line;
 }
 
@@ -173,7 +167,7 @@ function parseJson(file: string, text: string): unknown {
   } catch (error) {
     const message = describeError(error);
     const lines = new LineCounter();
-    const [wrong] = parseDocument(text, { lineCounter: lines, logLevel: 'error' }).errors;
+    const [wrong] = parseYaml(text, { logLevel: 'error' }, lines).flatMap(({ errors }) => errors);
     // The message may lack a position. Invalid JSON is mostly invalid YAML too, and the YAML parser always has a position.
     const offset = Number(/ at position (\d+)/.exec(message)?.[1] ?? wrong?.pos[0] ?? 0);
     throw new ManifestError(file, lines.linePos(offset).line, `not JSON: ${message}`);
@@ -198,7 +192,7 @@ function itemOffsets(text: string): readonly number[] {
 function* findInYaml(file: string, text: string): Generator<FoundObject> {
   const lines = new LineCounter();
   const toLineNumber = (node: Node | null | undefined) => lines.linePos(node?.range?.[0] ?? 0).line;
-  for (const document of parseAllDocuments(text, { lineCounter: lines, merge: true, logLevel: 'error' })) {
+  for (const document of parseYaml(text, { merge: true, logLevel: 'error' }, lines)) {
     const [error] = document.errors;
     if (error !== undefined)
       throw new ManifestError(file, lines.linePos(error.pos[0]).line, firstLine(error.message));
@@ -207,7 +201,7 @@ function* findInYaml(file: string, text: string): Generator<FoundObject> {
     if (value === null) continue;
     const findNode = (place: PlaceInDocument) =>
       place === 'document' ? document.contents : findItem(document.contents, place);
-    yield* unfold(file, { value, line, inherited: undefined, place: 'document' }, (place, path) => {
+    yield* unfold(file, { value, line, inherited: undefined, place: 'document', lists: 0 }, (place, path) => {
       const node = findNode(place);
       const field = path.length > 0 && isMap(node) ? node.getIn(path, true) : node;
       return toLineNumber(isNode(field) ? field : node);
@@ -233,13 +227,16 @@ interface Candidate {
   readonly value: unknown;
   readonly line: number;
   readonly place: PlaceInDocument;
+  /** Lists around it. */
+  readonly lists: number;
   /** Fields that items inherit from their list. */
   readonly inherited: { readonly apiVersion: string; readonly kind: string } | undefined;
 }
 
 /** An object itself, or the items of a list (`List`, `ServiceList`). */
 function* unfold(file: string, candidate: Candidate, findLine: LineFinder): Generator<FoundObject> {
-  const { value, line, inherited, place } = candidate;
+  const { value, line, inherited, place, lists } = candidate;
+  if (lists > MAX_LISTS) throw new ManifestError(file, line, `more than ${MAX_LISTS} lists in one another`);
   const raw = asRecord(value);
   if (raw === undefined) throw new ManifestError(file, line, 'not an object of Kubernetes');
   const apiVersion = asText(raw['apiVersion']) ?? inherited?.apiVersion;
@@ -258,7 +255,7 @@ function* unfold(file: string, candidate: Candidate, findLine: LineFinder): Gene
     const inner = place === 'document' ? index : place;
     yield* unfold(
       file,
-      { value: item, line: findLine(inner, []), inherited: ofItems, place: inner },
+      { value: item, line: findLine(inner, []), inherited: ofItems, place: inner, lists: lists + 1 },
       findLine,
     );
   }

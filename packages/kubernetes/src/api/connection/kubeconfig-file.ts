@@ -115,7 +115,7 @@ async function readKubeconfig(file: string, mayLack: boolean): Promise<Kubeconfi
     if (mayLack && findErrorCode(error) === 'ENOENT') return undefined;
     throw new ClusterConfigurationError(`cannot read kubeconfig: ${file}: ${describeReadFault(error)}`, file);
   }
-  const fields = parseJson(text) ?? parse(file, text, await import('yaml'));
+  const fields = parseJson(text) ?? parse(file, text, await import('../../manifests/parse-yaml.ts'));
   const current = fields['current-context'];
   return {
     files: [file],
@@ -145,12 +145,16 @@ function parseJson(text: string): Fields | undefined {
   }
 }
 
-function parse(file: string, text: string, { parseDocument }: typeof import('yaml')): Fields {
+function parse(
+  file: string,
+  text: string,
+  { parseYamlDocument }: typeof import('../../manifests/parse-yaml.ts'),
+): Fields {
   // A warning would show keys of the file, which may be secrets.
-  const document = parseDocument(text, { logLevel: 'error' });
+  const document = parseYamlDocument(text, { logLevel: 'error' });
   const [error] = document.errors;
   if (error !== undefined) {
-    // The error's own message quotes the text around it, which may be a secret.
+    // The error's own message may quote the file, and so a secret.
     const line = error.linePos?.[0].line ?? 1;
     const message = `cannot read kubeconfig: ${file}:${line}: not YAML (${error.code}). Correct this line or the one before it.`;
     throw new ClusterConfigurationError(message, file);
