@@ -1,5 +1,13 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
+
+/** Turns of the event loop that a condition of this process needs. */
+const TURNS = 100;
+/** Milliseconds between two looks at what others must do first: they need the processor. */
+const PAUSE = 3;
+
 /**
- * Waits for a condition, never for a time: checks it after each turn of the event loop.
+ * Waits for a condition, never for a time: checks it after each turn of the event loop, and less often once other processes are waited
+ * for.
  */
 export async function waitUntil(
   what: string,
@@ -7,9 +15,9 @@ export async function waitUntil(
   { deadline = 30_000, step = () => {} }: { readonly deadline?: number; readonly step?: () => void } = {},
 ): Promise<void> {
   const end = performance.now() + deadline;
-  while (!condition()) {
+  for (let turns = 0; !condition(); turns += 1) {
     if (performance.now() > end) throw new Error(`waited ${deadline} ms in vain for: ${what}`);
     step();
-    await new Promise((resolve) => setImmediate(resolve));
+    await (turns < TURNS ? setImmediate() : setTimeout(PAUSE));
   }
 }
