@@ -23,6 +23,8 @@ const UNANSWERED = 3_000;
 /** A part of them at a time, so that the receive buffer is not the bound. */
 const BURST = 50;
 const MILLISECONDS = 12_000;
+/** Answers from a full queue that are judged: a busy machine needs longer for them. */
+const JUDGED = 200;
 /** What a client waits, and what a busy machine may add between the server and the clock of this test. */
 const TOO_LATE = 10_000 + 3_000;
 /** From when on the queue is full. */
@@ -103,10 +105,11 @@ async function overload(manner: string): Promise<readonly number[]> {
     (_, index) => new FloodingClient(port, `127.0.0.${20 + index}`),
   );
   const until = performance.now() + MILLISECONDS;
+  const count = () => clients.reduce((sum, { delays }) => sum + delays.length, 0);
   const timer = setInterval(() => {
     for (const client of clients) client.ask();
   }, 10);
-  await waitUntil('the end of the flood', () => performance.now() > until);
+  await waitUntil(`${JUDGED} answers`, () => performance.now() > until && count() >= JUDGED);
   clearInterval(timer);
   end();
   return clients.flatMap(({ delays }) => delays).sort((one, other) => one - other);
@@ -116,7 +119,6 @@ describe('more questions than it can answer', () => {
   const check = async (manner: string) => {
     const delays = await overload(manner);
     const median = delays[delays.length >> 1] ?? Number.POSITIVE_INFINITY;
-    expect(delays.length).toBeGreaterThan(100);
     expect(median).toBeLessThan(FULL / 2);
     expect(delays.filter((delay) => delay > TOO_LATE)).toEqual([]);
   };
