@@ -46,7 +46,7 @@ export class CaseProgram {
     return this.#child !== undefined && this.#ended === undefined;
   }
 
-  /** The exit code, or the signal; undefined: it runs. */
+  /** The exit code, the signal, or why it did not start; undefined: it runs. */
   get ended(): number | string | null | undefined {
     return this.#ended;
   }
@@ -75,6 +75,9 @@ export class CaseProgram {
       stream.setEncoding('utf8').on('data', (text: string) => {
         this.#output += text;
       });
+    child.on('error', ({ message }) => {
+      this.#ended = message;
+    });
     child.stdin.on('error', () => {});
     child.stdin.end(stdin);
     child.on('close', (code, signal) => {

@@ -158,18 +158,28 @@ function isOnlyStart({ steps = [] }: RecordedPair['spec']): boolean {
   return steps.length === 0;
 }
 
+/** Seconds for which a case only waits. */
+function countRests({ spec: { steps = [] } }: RecordedPair): number {
+  return steps.reduce((sum, { sleep = 0 }) => sum + sleep, 0);
+}
+
+/** Those that wait longest begin first, so that none is left with the machine to itself. */
+const byRests = (one: RecordedPair, other: RecordedPair): number => countRests(other) - countRests(one);
+
 /** Defines the tests of each group that has cases: those that change what others see, or all others. */
 function defineGroups(alone: boolean, define: (name: string, test: () => void) => unknown): void {
-  for (const group of listGroups()) {
+  const groups = listGroups().flatMap((group) => {
     const pairs = readGroup(group).filter(
       ({ spec }) =>
         (spec.alone === true) === alone && !later.has(spec.name) && !(group === STARTS && isOnlyStart(spec)),
     );
-    if (pairs.length === 0) continue;
+    const [first, ...others] = pairs.toSorted(byRests);
+    return first === undefined ? [] : { group, first, pairs: [first, ...others] };
+  });
+  for (const { group, pairs } of groups.toSorted((one, other) => byRests(one.first, other.first)))
     define(`group ${group}`, () => {
       for (const pair of pairs) it(pair.spec.name, () => check(pair), CASE_MILLISECONDS);
     });
-  }
 }
 
 // All groups side by side: while some cases rest, others have the processor.
