@@ -7,7 +7,8 @@ export const sharedOptions = {
   // Only a test that fails takes so long; a machine that is busy with other work makes all of them slow.
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  expect: { poll: { timeout: 60_000 } },
+  // As `waitUntil`: sooner than a test, so that what failed is said.
+  expect: { poll: { timeout: 30_000 } },
 };
 
 export default defineConfig({

@@ -106,7 +106,7 @@ it('serves on for the lameduck time, while readiness is refused', async () => {
   await waitUntil('lameduck', () =>
     program.output.includes('plugin/health: Going into lameduck mode for 10m0s'),
   );
-  await expect.poll(() => get(ready, '/ready').catch(() => 'refused'), { timeout: 30_000 }).toBe('refused');
+  await expect.poll(() => get(ready, '/ready').catch(() => 'refused')).toBe('refused');
   expect(await get(health, '/health')).toBe('200 OK');
   expect((await ask({ address: '127.0.0.1', port }, 'a.', 'A')).header.rcode).toBe(0);
   program.signal('SIGINT');
@@ -140,7 +140,7 @@ describe('a changed Corefile', () => {
     const askAddresses = async (name: string) => (await answersFor(name)).map(({ data }) => data);
     const askTtls = async (name: string) => (await answersFor(name)).map(({ ttl }) => ttl);
     const lists = () => double.requests.filter(({ verb }) => verb === 'list' || verb === 'watch').length;
-    await expect.poll(() => askAddresses('web'), { timeout: 30_000 }).toHaveLength(1);
+    await expect.poll(() => askAddresses('web')).toHaveLength(1);
     return { double, reload, askAddresses, askTtls, lists };
   }
 
@@ -158,7 +158,7 @@ describe('a changed Corefile', () => {
       metadata: { name: 'late', namespace: 'blue' },
       spec: { type: 'ClusterIP', clusterIP: '10.96.0.10', clusterIPs: ['10.96.0.10'], ports: [] },
     });
-    await expect.poll(() => askAddresses('late'), { timeout: 30_000 }).toHaveLength(1);
+    await expect.poll(() => askAddresses('late')).toHaveLength(1);
   });
 
   it('answers by another ttl without a list', async () => {
@@ -177,7 +177,7 @@ describe('a changed Corefile', () => {
     await reload(corefile(double.url, 'whoami\n', 'labels app=none\n'), /Reloading complete/);
     expect(await askAddresses('web')).toEqual([]);
     expect(lists()).toBeGreaterThan(before);
-    await expect.poll(() => double.watches.size, { timeout: 30_000 }).toBe(watches);
+    await expect.poll(() => double.watches.size).toBe(watches);
   });
 
   it('that is refused leaves the cluster as it was', async () => {

@@ -187,7 +187,7 @@ describeWithTool('chromium', 'the dashboard in Chromium', () => {
       ask();
       return new Set((await rows()).map((row) => /\S+$/.exec(row)?.[0])).size;
     };
-    await expect.poll(replicas, { timeout: 30_000 }).toBe(2);
+    await expect.poll(replicas).toBe(2);
     for (const row of await rows())
       expect(row).toMatch(/catr\.shop\.svc\.cluster\.local\. A\s+✗ NXDOMAIN no-such-service\s+cluster/);
     await browser.press('p');
@@ -195,13 +195,10 @@ describeWithTool('chromium', 'the dashboard in Chromium', () => {
     const before = await rows();
     await browser.press('p');
     await expect
-      .poll(
-        async () => {
-          ask();
-          return (await rows()).length;
-        },
-        { timeout: 30_000 },
-      )
+      .poll(async () => {
+        ask();
+        return (await rows()).length;
+      })
       .toBeGreaterThan(before.length);
     await go('live?type=NOPE');
     await expect.poll(text).toContain('not a type: "NOPE"');

@@ -76,7 +76,7 @@ describe('deploy/autoscaler', () => {
     await program.heard('scaled');
     expect(replicas(double)).toBe(2);
     const unused = () => findUnused(rules, double.requests);
-    await expect.poll(unused, { timeout: 30_000 }).toEqual([]);
+    await expect.poll(unused).toEqual([]);
     expect(double.requests.filter(({ status }) => status === 403)).toEqual([]);
     await double.stop();
   });
@@ -151,11 +151,11 @@ describe('deploy/components/autoscale', () => {
     expect(replicas(double)).toBe(2);
     const { health } = await program.heard('serving');
     const metrics = async () => await (await fetch(`${health}/metrics`)).text();
-    await expect.poll(metrics, { timeout: 30_000 }).toContain('portolan_autoscaler_wanted_replicas 2\n');
+    await expect.poll(metrics).toContain('portolan_autoscaler_wanted_replicas 2\n');
     expect(await metrics()).toContain('portolan_autoscaler_leader 1\n');
     const unused = () => findUnused(own, double.requests);
     // The Lease is renewed, and given back at the end.
-    await expect.poll(unused, { timeout: 30_000 }).toEqual([]);
+    await expect.poll(unused).toEqual([]);
     program.signal('SIGTERM');
     await program.exit;
     const lease = double.store.get('leases', 'kube-system/kube-dns-autoscaler');
@@ -180,9 +180,9 @@ describe('coredns --autoscale', () => {
     const program = runPortolan(['coredns', '-conf', corefile, '--autoscale=deployment/coredns'], {
       environment: { KUBECONFIG: kubeconfig },
     });
-    await expect.poll(() => replicas(double, 'coredns'), { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => replicas(double, 'coredns')).toBe(2);
     const read = async () => await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
-    await expect.poll(read, { timeout: 30_000 }).toContain('portolan_autoscaler_wanted_replicas 2\n');
+    await expect.poll(read).toContain('portolan_autoscaler_wanted_replicas 2\n');
     expect(await read()).toContain('coredns_build_info{');
     program.signal('SIGTERM');
     expect(await program.exit).toEqual({ code: 0, signal: null });

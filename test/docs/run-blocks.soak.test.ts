@@ -111,7 +111,7 @@ class Session {
     const port =
       PORTS.find((each) => text.includes(each) || shell.printed().includes(each)) ?? PORTS[0] ?? '';
     await expect
-      .poll(() => canConnect(Number(this.#ports.get(port))), { timeout: 30_000, message: shell.printed() })
+      .poll(() => canConnect(Number(this.#ports.get(port))), { message: shell.printed() })
       .toBe(true);
     if (text.includes(`--healthz-port=${HEALTH_PORT}`))
       await expect

@@ -52,12 +52,12 @@ async function startCache(flags: readonly string[] = ['--rules=iptables']): Prom
     ],
     { through: here().through },
   );
-  await expect.poll(() => cache.output + cache.errors, { timeout: 30_000 }).toContain('CoreDNS-');
+  await expect.poll(() => cache.output + cache.errors).toContain('CoreDNS-');
 }
 
 /** Waits for the rules of the cache, which it sets once it answers. */
 async function untilRules(): Promise<void> {
-  await expect.poll(async () => (await here().iptables()).length, { timeout: 30_000 }).toBe(12);
+  await expect.poll(async () => (await here().iptables()).length).toBe(12);
 }
 
 /** Examines the node with this resolv.conf. */

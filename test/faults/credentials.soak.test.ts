@@ -80,7 +80,7 @@ const serveWithKubeconfig: Serve = async (double, { tokenFile }) => {
 
 async function expectReadiness(serving: Serving, status: number, text: RegExp): Promise<void> {
   await expect
-    .poll(() => look(serving, '/readyz'), { timeout: 30_000 })
+    .poll(() => look(serving, '/readyz'))
     .toMatchObject({
       status,
       text: expect.stringMatching(text),
@@ -109,7 +109,7 @@ for (const { way, serve, isPossible } of ways)
       double.access = { ...double.access, tokens: { 'token-after': 'portolan' } };
       double.endWatches();
       double.put(service('new', '10.96.0.11'));
-      await expect.poll(() => a(serving, 'new'), { timeout: 30_000 }).toBe('10.96.0.11');
+      await expect.poll(() => a(serving, 'new')).toBe('10.96.0.11');
       const refusals = double.requests.filter(({ status }) => status === 401);
       expect(refusals.length).toBeGreaterThan(0);
       expect(refusals.length).toBeLessThanOrEqual(6);

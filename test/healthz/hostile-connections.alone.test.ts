@@ -47,7 +47,7 @@ function probe(port: number, timeout = PROBE_TIMEOUT): Promise<number | string |
 async function probeAmong(hostile: Omit<HostileConnections, 'port' | 'connections'>) {
   const program = runPortolan(['healthz', '-port=0', '-cmd=true', '-period=100ms']);
   const port = Number((await program.heard('started'))['port']);
-  await expect.poll(() => probe(port), { timeout: 30_000 }).toBe(200);
+  await expect.poll(() => probe(port)).toBe(200);
   const workerData: HostileConnections = { port, connections: CONNECTIONS, ...hostile };
   const thread = new Worker(entry, { workerData });
   threads.push(thread);

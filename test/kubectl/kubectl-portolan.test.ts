@@ -130,7 +130,7 @@ it('tells what failed in the past, by the records of all pods', async () => {
   expect(await askShort(serving, 'catr.shop.svc.cluster.local', 'A')).toBe('NXDOMAIN');
   const explain = () =>
     JSON.parse(run('explain', 'catr.shop', '--since=5m', '--output=json').stdout) as PastExplanation;
-  await expect.poll(() => explain().verdict.outcome, { timeout: 30_000 }).toBe('failed');
+  await expect.poll(() => explain().verdict.outcome).toBe('failed');
   expect(explain().episodes).toMatchObject([
     { name: 'catr.shop.svc.cluster.local.', replicas: ['kube-dns-abc'] },
   ]);

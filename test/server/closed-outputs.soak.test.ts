@@ -56,7 +56,6 @@ const ENDS_AT_ONCE: Readonly<Record<string, readonly string[]>> = {
   serve: ['--lameduck=0s'],
   'kube-dns': ['--lameduck=0s'],
 };
-const POLL = { timeout: 30_000 };
 
 let serving: Serving;
 let places: Readonly<Record<string, string>>;
@@ -127,7 +126,7 @@ describe('a command that prints endless data ends', () => {
         await ask(serving, 'cart.shop.svc.cluster.local', 'A');
         return program.ended;
       };
-      await expect.poll(asking, POLL).toEqual({ code: 0, signal: null });
+      await expect.poll(asking).toEqual({ code: 0, signal: null });
     });
 });
 
@@ -136,7 +135,7 @@ describe('a program runs on', () => {
     it(name, async () => {
       const port = await findFreePort();
       const program = runUnread([name, ...words(port)]);
-      await expect.poll(() => isOpen(port), POLL).toBe(true);
+      await expect.poll(() => isOpen(port)).toBe(true);
       program.signal('SIGTERM');
       expect(await program.exit).toEqual({ code: 0, signal: null });
     });
@@ -164,7 +163,7 @@ describe('a server serves on', () => {
     expect(await lost()).toBe(0);
     closeOutputs(own.program);
     own.program.signal('SIGUSR1');
-    await expect.poll(lost, POLL).toBeGreaterThan(0);
+    await expect.poll(lost).toBeGreaterThan(0);
   });
 });
 
