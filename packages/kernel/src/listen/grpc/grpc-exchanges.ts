@@ -5,7 +5,7 @@ import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { GrpcStatus } from '../../base/grpc/grpc-status.ts';
-import { openHttp2 } from '../exchanges/http2-session.ts';
+import { serveHttp2Streams } from '../exchanges/http2-session.ts';
 import { type ConnectionExchanges, type ServedExchange, watchClose } from '../exchanges/served-exchange.ts';
 
 /** How a call begins. */
@@ -37,9 +37,7 @@ export function serveGrpc(
   maxOpen: number,
   onExchange: (exchange: GrpcExchange) => void,
 ): ConnectionExchanges {
-  const session = openHttp2(socket, maxOpen);
-  session.on('stream', (stream: ServerHttp2Stream, headers) => {
-    stream.on('error', () => {});
+  return serveHttp2Streams(socket, maxOpen, (stream, headers) =>
     onExchange({
       head: {
         method: headers[':method'] ?? '',
@@ -51,9 +49,8 @@ export function serveGrpc(
       succeed: (frame) => succeed(stream, frame),
       fail: (status, httpStatus) => fail(stream, status, httpStatus),
       onClose: watchClose(stream),
-    });
-  });
-  return { end: () => session.close() };
+    }),
+  );
 }
 
 function succeed(stream: ServerHttp2Stream, frame: Uint8Array): void {

@@ -2,10 +2,9 @@
  * One client's connection as a row of HTTP exchanges: HTTP/2 (RFC 9113) or HTTP/1.1 (RFC 9112), as the client has chosen.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { openHttp2 } from '../exchanges/http2-session.ts';
+import { serveHttp2Streams } from '../exchanges/http2-session.ts';
 import { type ConnectionExchanges, type ServedExchange, watchClose } from '../exchanges/served-exchange.ts';
 import type { RequestHead } from './dns-request.ts';
 
@@ -30,9 +29,7 @@ export function serveHttp2(
   maxOpen: number,
   onExchange: (exchange: HttpExchange) => void,
 ): ConnectionExchanges {
-  const session = openHttp2(socket, maxOpen);
-  session.on('stream', (stream: ServerHttp2Stream, headers) => {
-    stream.on('error', () => {});
+  return serveHttp2Streams(socket, maxOpen, (stream, headers) =>
     onExchange({
       head: {
         method: headers[':method'] ?? '',
@@ -46,9 +43,8 @@ export function serveHttp2(
         stream.end(body);
       },
       onClose: watchClose(stream),
-    });
-  });
-  return { end: () => session.close() };
+    }),
+  );
 }
 
 /** Parses HTTP/1.1 for all connections of a listener. */
