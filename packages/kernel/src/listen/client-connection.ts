@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
 import { fairScheduler, type Work } from './fair-scheduler.ts';
+import type { MessageAnswers } from './message-answers.ts';
 import type { ConnectionEvents, ConnectionLimits, EndReason, ServedConnection } from './served-connection.ts';
 
 /** Milliseconds for which a connection answers queries at a stretch: time to send many of them in one segment. */
@@ -12,6 +13,15 @@ const SERVED_MILLISECONDS = 2;
 
 /** `new`: no query yet. `pending`: an answer is. `unread`: the client has not read one. */
 type ConnectionActivity = 'new' | 'idle' | 'pending' | 'unread';
+
+export interface ClientConnectionOptions {
+  readonly socket: Socket;
+  readonly client: Client;
+  readonly answers: MessageAnswers;
+  readonly limits: ConnectionLimits;
+  readonly clock: Clock;
+  readonly events: ConnectionEvents;
+}
 
 export abstract class ClientConnection implements ServedConnection, Work {
   queries = 0;
@@ -37,15 +47,9 @@ export abstract class ClientConnection implements ServedConnection, Work {
   #isScheduled = false;
   #timer: Timer;
 
-  constructor(
-    socket: Socket,
-    { address }: Client,
-    limits: ConnectionLimits,
-    clock: Clock,
-    events: ConnectionEvents,
-  ) {
+  constructor({ socket, client, limits, clock, events }: ClientConnectionOptions) {
     this.#socket = socket;
-    this.#address = address;
+    this.#address = client.address;
     this.#events = events;
     this.limits = limits;
     this.clock = clock;

@@ -3,13 +3,11 @@
  *
  * Octets of its requests and of unread responses are accounted for. Times are limited as on other connections.
  */
-import type { Socket } from 'node:net';
-import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
-import { ClientConnection } from './client-connection.ts';
+import { ClientConnection, type ClientConnectionOptions } from './client-connection.ts';
 import type { ConnectionExchanges, ServedExchange } from './exchanges/served-exchange.ts';
 import type { MessageAnswers } from './message-answers.ts';
-import type { ConnectionEvents, ConnectionLimits, EndReason } from './served-connection.ts';
+import type { EndReason } from './served-connection.ts';
 
 /** A query, and the exchange that asks it. */
 interface WaitingExchange<Exchange> {
@@ -30,18 +28,11 @@ export abstract class ExchangeConnection<Exchange extends ServedExchange> extend
   /** Queries that wait for their client's turn: at most `owed` of the limits. */
   readonly #waiting: WaitingExchange<Exchange>[] = [];
 
-  constructor(
-    socket: Socket,
-    client: Client,
-    answers: MessageAnswers,
-    limits: ConnectionLimits,
-    clock: Clock,
-    events: ConnectionEvents,
-  ) {
-    super(socket, client, limits, clock, events);
-    this.#client = client;
-    this.#answers = answers;
-    socket.on('error', () => {
+  constructor(options: ClientConnectionOptions) {
+    super(options);
+    this.#client = options.client;
+    this.#answers = options.answers;
+    options.socket.on('error', () => {
       if (!this.isEnding) this.reason = 'error';
     });
   }

@@ -1,9 +1,7 @@
 /**
  * One client's connection of DNS over gRPC, as CoreDNS has it: each call of `Query` is a query.
  */
-import type { Socket } from 'node:net';
 import { HEADER_OCTETS } from '@portolan/dns/header.ts';
-import type { Clock } from '../base/clock.ts';
 import {
   decodeDnsPacket,
   encodeDnsPacket,
@@ -13,13 +11,11 @@ import {
 import { FrameError, GrpcFrameReader } from '../base/grpc/grpc-frames.ts';
 import { CODE, type GrpcStatus } from '../base/grpc/grpc-status.ts';
 import { ProtobufError } from '../base/protobuf-message.ts';
-import type { Client } from '../chain/query.ts';
+import type { ClientConnectionOptions } from './client-connection.ts';
 import { ExchangeConnection } from './exchange-connection.ts';
 import { isQuery } from './exchanges/query-header.ts';
 import type { ConnectionExchanges } from './exchanges/served-exchange.ts';
 import { type CallHead, type GrpcExchange, serveGrpc } from './grpc/grpc-exchanges.ts';
-import type { MessageAnswers } from './message-answers.ts';
-import type { ConnectionEvents, ConnectionLimits } from './served-connection.ts';
 
 const OK = 200;
 const METHOD_NOT_ALLOWED = 405;
@@ -53,16 +49,9 @@ const NO_RESPONSE: CallFault = { code: CODE.INTERNAL, details: 'No response' };
 export class GrpcConnection extends ExchangeConnection<GrpcExchange> {
   protected override readonly exchanges: ConnectionExchanges;
 
-  constructor(
-    socket: Socket,
-    client: Client,
-    answers: MessageAnswers,
-    limits: ConnectionLimits,
-    clock: Clock,
-    events: ConnectionEvents,
-  ) {
-    super(socket, client, answers, limits, clock, events);
-    this.exchanges = serveGrpc(socket, limits.owed, (exchange) => this.#serve(exchange));
+  constructor(options: ClientConnectionOptions) {
+    super(options);
+    this.exchanges = serveGrpc(options.socket, this.limits.owed, (exchange) => this.#serve(exchange));
   }
 
   #serve(exchange: GrpcExchange): void {

@@ -1,19 +1,14 @@
 /**
  * One client's connection of DNS over HTTPS (RFC 8484).
  */
-import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import { MAX_MESSAGE_OCTETS } from '@portolan/dns/response-size.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Client } from '../chain/query.ts';
+import type { ClientConnectionOptions } from './client-connection.ts';
 import { ExchangeConnection } from './exchange-connection.ts';
 import { isQuery } from './exchanges/query-header.ts';
 import type { ConnectionExchanges } from './exchanges/served-exchange.ts';
 import { DNS_MESSAGE, readRequest } from './https/dns-request.ts';
 import { computeFreshness } from './https/freshness.ts';
 import { type Http1Parser, type HttpExchange, serveHttp2 } from './https/http-exchanges.ts';
-import type { MessageAnswers } from './message-answers.ts';
-import type { ConnectionEvents, ConnectionLimits } from './served-connection.ts';
 
 export interface HttpService {
   readonly http1: Http1Parser;
@@ -34,21 +29,14 @@ export class HttpsConnection extends ExchangeConnection<HttpExchange> {
   protected override readonly exchanges: ConnectionExchanges;
   readonly #service: HttpService;
 
-  constructor(
-    socket: Socket | TLSSocket,
-    client: Client,
-    service: HttpService,
-    answers: MessageAnswers,
-    limits: ConnectionLimits,
-    clock: Clock,
-    events: ConnectionEvents,
-  ) {
-    super(socket, client, answers, limits, clock, events);
+  constructor(service: HttpService, options: ClientConnectionOptions) {
+    super(options);
+    const { socket } = options;
     this.#service = service;
     const onExchange = (exchange: HttpExchange): void => this.#serve(exchange);
     const isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
     this.exchanges = isHttp2
-      ? serveHttp2(socket, limits.owed, onExchange)
+      ? serveHttp2(socket, this.limits.owed, onExchange)
       : service.http1.serve(socket, onExchange);
   }
 

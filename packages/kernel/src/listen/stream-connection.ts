@@ -9,11 +9,10 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { encodeLengthPrefix, FrameParser, frame } from '@portolan/dns/frames.ts';
 import { HEADER_OCTETS } from '@portolan/dns/header.ts';
-import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
-import { ClientConnection } from './client-connection.ts';
+import { ClientConnection, type ClientConnectionOptions } from './client-connection.ts';
 import type { MessageAnswers } from './message-answers.ts';
-import type { ConnectionEvents, ConnectionLimits, EndReason } from './served-connection.ts';
+import type { EndReason } from './served-connection.ts';
 
 /** Maximum of pending answers for a new connection; each answer given adds one. */
 const FIRST_OWED = 4;
@@ -46,15 +45,9 @@ export class StreamConnection extends ClientConnection {
   readonly #untilTaken: (() => void)[] = [];
   #clientEnded = false;
 
-  constructor(
-    socket: Socket,
-    client: Client,
-    answers: MessageAnswers,
-    limits: ConnectionLimits,
-    clock: Clock,
-    events: ConnectionEvents,
-  ) {
-    super(socket, client, limits, clock, events);
+  constructor(options: ClientConnectionOptions) {
+    super(options);
+    const { socket, client, answers } = options;
     this.#socket = socket;
     this.#client = { ...client, send: (response) => this.#send(response) };
     this.#answers = answers;

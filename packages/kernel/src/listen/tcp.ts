@@ -321,11 +321,11 @@ export class TcpListener {
   }
 
   #serve(accepted: Socket, client: Client, accepting: ConnectionEvents): ServedConnection {
-    const common = [this.#answers, this.#limits, this.#clock] as const;
+    const common = { client, answers: this.#answers, limits: this.#limits, clock: this.#clock };
     const open = (socket: Socket, events: ConnectionEvents): ServedConnection => {
-      if (this.#http !== undefined) return new HttpsConnection(socket, client, this.#http, ...common, events);
-      const Connection = this.#protocol === 'grpc' ? GrpcConnection : StreamConnection;
-      return new Connection(socket, client, ...common, events);
+      const options = { ...common, socket, events };
+      if (this.#http !== undefined) return new HttpsConnection(this.#http, options);
+      return this.#protocol === 'grpc' ? new GrpcConnection(options) : new StreamConnection(options);
     };
     if (this.#tls === undefined) return open(accepted, accepting);
     const opening = new OpeningConnection(accepted, 'handshake', this.#limits, this.#clock, accepting);
