@@ -2,6 +2,7 @@
  * One client's connection of DNS over HTTPS (RFC 8484).
  */
 import { MAX_MESSAGE_OCTETS } from '@portolan/dns/response-size.ts';
+import { OctetCollector } from '../base/octet-collector.ts';
 import type { ClientConnectionOptions } from './client-connection.ts';
 import { ExchangeConnection } from './exchange-connection.ts';
 import { isQuery } from './exchanges/query-header.ts';
@@ -53,20 +54,17 @@ export class HttpsConnection extends ExchangeConnection<HttpExchange> {
 
   /** Reads the message of a POST. */
   #collect(exchange: HttpExchange): void {
-    const pieces: Uint8Array[] = [];
-    let octets = 0;
-    exchange.onClose(() => this.hold(-octets));
+    const body = new OctetCollector();
+    exchange.onClose(() => this.hold(-body.length));
     exchange.body.on('data', (piece: Uint8Array) => {
-      if (octets > MAX_MESSAGE_OCTETS) return;
-      octets += piece.length;
+      if (body.length > MAX_MESSAGE_OCTETS) return;
+      body.add(piece);
       this.hold(piece.length);
-      if (octets > MAX_MESSAGE_OCTETS) this.#refuse(exchange, 400);
-      else pieces.push(piece);
+      if (body.length > MAX_MESSAGE_OCTETS) this.#refuse(exchange, 400);
     });
     exchange.body.on('end', () => {
-      if (octets > MAX_MESSAGE_OCTETS) return;
-      const message = Buffer.concat(pieces);
-      if (isQuery(message)) this.answerInTurn(exchange, message);
+      if (body.length > MAX_MESSAGE_OCTETS) return;
+      if (isQuery(body.octets)) this.answerInTurn(exchange, body.octets);
       else this.#refuse(exchange, 400);
     });
   }

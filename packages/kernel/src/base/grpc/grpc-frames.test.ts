@@ -20,6 +20,18 @@ it('gives back every message, wherever the stream is cut', () => {
   );
 });
 
+it('keeps nothing that came with a message', () => {
+  const received = Buffer.alloc(2 ** 16);
+  encodeGrpcFrame(Buffer.from('abc')).copy(received);
+  const reader = new GrpcFrameReader(100);
+  const kept: number[] = [];
+  const take = ({ buffer }: Buffer) => void kept.push(buffer.byteLength);
+  for (let at = 0; at < 8; at += 1) reader.push(received.subarray(at, at + 1), take);
+  reader.push(received.subarray(0, 8), take);
+  expect(kept.length).toBe(2);
+  for (const octets of kept) expect(octets).toBeLessThanOrEqual(16);
+});
+
 it('knows that a frame is not complete', () => {
   const reader = new GrpcFrameReader(100);
   reader.push(encodeGrpcFrame(Buffer.from('abc')).subarray(0, 7), () => {});

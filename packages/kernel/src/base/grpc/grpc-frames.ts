@@ -1,6 +1,7 @@
 /**
  * Messages of gRPC inside the data of an HTTP/2 stream. Each has five octets before it: whether it is compressed, and its length.
  */
+import { OctetCollector } from '../octet-collector.ts';
 
 /** A message that this side cannot take. */
 export class FrameError extends Error {
@@ -29,11 +30,10 @@ export function writeFrameHead(frame: Buffer, length: number): void {
   frame.writeUInt32BE(length, 1);
 }
 
-/** Collects the pieces of frames. The pieces of a large message are joined once, when it is complete. */
+/** Collects the pieces of frames. */
 export class GrpcFrameReader {
   readonly #limit: number;
-  #pieces: Buffer[] = [];
-  #held = 0;
+  #held = new OctetCollector();
   /** Octets of the current frame with its head; until the head is complete, those of the head. */
   #wanted = HEAD_OCTETS;
   #hasHead = false;
@@ -45,39 +45,25 @@ export class GrpcFrameReader {
 
   /** Whether a frame has begun and is not complete. */
   get isInside(): boolean {
-    return this.#held > 0;
+    return this.#held.length > 0;
   }
 
-  /** Takes the next octets, and passes on each completed message. @throws FrameError */
+  /** Takes the next octets, and passes on each completed message, which is in memory of its own. @throws FrameError */
   push(octets: Buffer, take: (message: Buffer) => void): void {
     let rest = octets;
     for (;;) {
-      const missing = this.#wanted - this.#held;
-      if (rest.length < missing) break;
-      this.#hold(rest.subarray(0, missing));
+      const missing = this.#wanted - this.#held.length;
+      this.#held.add(rest.subarray(0, missing));
+      if (rest.length < missing) return;
       rest = rest.subarray(missing);
-      const whole = this.#join();
+      const { octets: whole } = this.#held;
       if (!this.#hasHead) this.#begin(whole);
       if (this.#wanted > whole.length) continue;
-      this.#pieces = [];
-      this.#held = 0;
+      this.#held = new OctetCollector();
       this.#wanted = HEAD_OCTETS;
       this.#hasHead = false;
       take(whole.subarray(HEAD_OCTETS));
     }
-    if (rest.length > 0) this.#hold(rest);
-  }
-
-  #hold(piece: Buffer): void {
-    this.#pieces.push(piece);
-    this.#held += piece.length;
-  }
-
-  #join(): Buffer {
-    const whole =
-      this.#pieces.length === 1 ? (this.#pieces[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#pieces);
-    this.#pieces = [whole];
-    return whole;
   }
 
   #begin(head: Buffer): void {

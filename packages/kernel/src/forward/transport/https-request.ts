@@ -2,6 +2,7 @@
  * Queries over HTTPS as requests (RFC 8484 section 4.1). The path is `/dns-query`.
  */
 import { MAX_MESSAGE_OCTETS } from '@portolan/dns/response-size.ts';
+import { OctetCollector } from '../../base/octet-collector.ts';
 import type { HttpRequest, ResponseReader } from './http-requests.ts';
 
 const MEDIA_TYPE = 'application/dns-message';
@@ -22,17 +23,15 @@ export function makeHttpsRequest(method: 'POST' | 'GET', host: string, octets: U
 
 /** The reply is the whole body of a response with status 200. */
 class BodyReader implements ResponseReader {
-  readonly #pieces: Buffer[] = [];
-  #size = 0;
+  readonly #body = new OctetCollector();
 
   begin(status: number): string | undefined {
     return status === 200 ? undefined : `HTTP status ${status}`;
   }
 
   add(octets: Buffer): string | undefined {
-    this.#pieces.push(octets);
-    this.#size += octets.length;
-    return this.#size <= MAX_MESSAGE_OCTETS ? undefined : 'response larger than a DNS message';
+    this.#body.add(octets);
+    return this.#body.length <= MAX_MESSAGE_OCTETS ? undefined : 'response larger than a DNS message';
   }
 
   end(): undefined {
@@ -40,6 +39,6 @@ class BodyReader implements ResponseReader {
   }
 
   take(): Uint8Array {
-    return Buffer.concat(this.#pieces);
+    return this.#body.octets;
   }
 }
