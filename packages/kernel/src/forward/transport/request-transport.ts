@@ -18,7 +18,7 @@ import {
   type SentRequest,
 } from './http-requests.ts';
 import { isBareError, type QueryMessage, repeatsQuestion } from './query-message.ts';
-import { type ConnectOptions, openTls, type TlsPeer, type TlsSessions } from './tls-socket.ts';
+import { type ConnectOptions, nameServer, openTls, type TlsPeer, type TlsSessions } from './tls-socket.ts';
 import {
   CONNECTION_LOSSES,
   type DroppedPackets,
@@ -73,7 +73,7 @@ export class RequestTransport implements Transport {
 
   constructor(options: RequestTransportOptions) {
     this.#options = options;
-    this.#host = toRequestHost(options);
+    this.#host = formatHost(nameServer(options.place, options.tls?.serverName));
   }
 
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {
@@ -211,14 +211,6 @@ export class RequestTransport implements Transport {
   #overdue({ askedAt, connection }: RequestExchange): void {
     if (connection !== undefined && connection.lastHeard < askedAt) connection.leave();
   }
-}
-
-/** As gRPC names what is behind a Unix socket. */
-const LOCAL_HOST = 'localhost';
-
-/** An interface of this machine means nothing to the server (RFC 6874 section 4). */
-function toRequestHost({ tls, place }: Pick<RequestTransportOptions, 'tls' | 'place'>): string {
-  return formatHost(tls?.serverName ?? ('path' in place ? LOCAL_HOST : place.host.replace(/%.*/, '')));
 }
 
 /** How often a query is sent again: after the connections that may all be closed by now, a new one. */

@@ -40,6 +40,16 @@ export function toConnectOptions({
   return { host: peer.address, port: peer.port, ...source };
 }
 
+/** As gRPC names what is behind a Unix socket. */
+const LOCAL_HOST = 'localhost';
+
+/** The name or address of a server: what its certificate must have, and what requests name. */
+export function nameServer(place: ConnectOptions, serverName: string | undefined): string {
+  if (serverName !== undefined) return serverName;
+  // An interface of this machine means nothing to the server (RFC 6874 section 4).
+  return 'path' in place ? LOCAL_HOST : place.host.replace(/%.*/, '');
+}
+
 /** Loaded when first used: most servers are queried without TLS, which takes a megabyte. */
 const loadTls = () => process.getBuiltinModule('node:tls');
 
@@ -50,7 +60,7 @@ export function openTls(
   sessions: TlsSessions,
   protocols: readonly string[] = [],
 ): TLSSocket {
-  const expected = serverName ?? ('path' in place ? 'localhost' : place.host.replace(/%.*/, ''));
+  const expected = nameServer(place, serverName);
   const { checkServerIdentity, connect } = loadTls();
   const socket = connect({
     ...place,
