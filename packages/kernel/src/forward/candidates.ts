@@ -14,6 +14,19 @@ export interface Candidates {
 const EXPLORE_AFTER_QUESTIONS = 50;
 const EXPLORE_AFTER_MILLISECONDS = 20_000;
 
+/** In any order. @param random numbers from 0 to below 1 */
+export function shuffle<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+  const rest = [...items];
+  const shuffled: Item[] = [];
+  while (rest.length > 0) shuffled.push(...rest.splice(Math.floor(random() * rest.length), 1));
+  return shuffled;
+}
+
+/** As CoreDNS takes turns: it only moves the first one. @param place the place of the one that is to be the first */
+export function moveFirst<Item>(items: readonly Item[], place: number): readonly Item[] {
+  return [...items.slice(place, place + 1), ...items.slice(0, place), ...items.slice(place + 1)];
+}
+
 /** Chooses servers in one group, and keeps the state of its policy. */
 export class CandidateOrder {
   readonly #policy: Policy;
@@ -46,7 +59,7 @@ export class CandidateOrder {
       : ordered;
     const areDown = upstreams.every(({ isDown }) => isDown);
     // Perhaps only the checks fail: ask any of them.
-    if (this.#isChecked && areDown) return { upstreams: this.#shuffle(upstreams), atOnce: 1 };
+    if (this.#isChecked && areDown) return { upstreams: shuffle(upstreams, this.#random), atOnce: 1 };
     const asksAll = this.#asksAll(now) || areDown;
     return { upstreams, atOnce: asksAll ? Math.max(upstreams.length, 1) : 1 };
   }
@@ -67,25 +80,17 @@ export class CandidateOrder {
       case 'all':
         return servers;
       case 'random':
-        return this.#shuffle(servers);
+        return shuffle(servers, this.#random);
       case 'round-robin': {
         const place = this.#turn % servers.length;
         this.#turn += 1;
-        // CoreDNS only moves the first one.
         return this.#isChecked
-          ? [...servers.slice(place, place + 1), ...servers.slice(0, place), ...servers.slice(place + 1)]
+          ? moveFirst(servers, place)
           : [...servers.slice(place), ...servers.slice(0, place)];
       }
       case 'fastest':
         return [...servers].sort((one, other) => slowness(one) - slowness(other));
     }
-  }
-
-  #shuffle(servers: readonly Upstream[]): readonly Upstream[] {
-    const rest = [...servers];
-    const shuffled: Upstream[] = [];
-    while (rest.length > 0) shuffled.push(...rest.splice(Math.floor(this.#random() * rest.length), 1));
-    return shuffled;
   }
 
   #asksAll(now: number): boolean {

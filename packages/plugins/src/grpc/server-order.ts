@@ -1,6 +1,7 @@
 /**
  * The order in which servers are asked for one question.
  */
+import { moveFirst, shuffle } from '@portolan/kernel/forward/candidates.ts';
 import type { GrpcPolicy } from './options.ts';
 
 export interface OrderedServer {
@@ -33,19 +34,8 @@ export class ServerOrder<Server extends OrderedServer> {
     const { servers } = this;
     if (this.#policy === 'sequential' || servers.length < 2) return servers;
     if (this.#policy === 'random') return shuffle(servers, this.#random);
-    // CoreDNS begins with the second one, and goes on with the others in the order of the configuration.
+    // CoreDNS begins with the second one.
     this.#first = (this.#first + 1) % servers.length;
-    return [
-      ...servers.slice(this.#first, this.#first + 1),
-      ...servers.slice(0, this.#first),
-      ...servers.slice(this.#first + 1),
-    ];
+    return moveFirst(servers, this.#first);
   }
-}
-
-function shuffle<Item>(items: readonly Item[], random: () => number): readonly Item[] {
-  const left = [...items];
-  const shuffled: Item[] = [];
-  while (left.length > 0) shuffled.push(...left.splice(Math.floor(random() * left.length), 1));
-  return shuffled;
 }
