@@ -1,16 +1,12 @@
 /**
  * Queries over gRPC: with TLS and without, to servers that end connections, and to servers that send anything.
  */
-import { parseName } from '@portolan/dns/name.ts';
-import { CLASS, type Message, TYPE } from '@portolan/dns/types.ts';
-import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { encodeDnsPacket } from '@portolan/kernel/base/grpc/dns-packet.ts';
 import { encodeGrpcFrame } from '@portolan/kernel/base/grpc/grpc-frames.ts';
 import { makeGrpcRequest } from '@portolan/kernel/forward/transport/grpc-request.ts';
-import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
 import {
   GRPC_PROTOCOLS,
-  RequestTransport,
+  type RequestTransport,
   type RequestTransportOptions,
 } from '@portolan/kernel/forward/transport/request-transport.ts';
 import {
@@ -22,7 +18,7 @@ import {
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { readTlsFixture } from '../api-server/tls-fixture.ts';
-import { AUTHORITIES } from './asked-over-https.ts';
+import { AUTHORITIES, ask, connect } from './asked-over-http.ts';
 
 async function serve(react: (call: ReceivedCall) => void, options?: GrpcDoubleOptions): Promise<GrpcDouble> {
   const double = await startGrpcDouble(react, options);
@@ -30,27 +26,8 @@ async function serve(react: (call: ReceivedCall) => void, options?: GrpcDoubleOp
   return double;
 }
 
-function connect(port: number, options: Partial<RequestTransportOptions> = {}): RequestTransport {
-  const transport = new RequestTransport({
-    place: { host: '127.0.0.1', port },
-    tls: undefined,
-    protocols: GRPC_PROTOCOLS,
-    makeRequest: makeGrpcRequest,
-    clock: systemClock,
-    ...options,
-  });
-  onTestFinished(() => transport.close());
-  return transport;
-}
-
-/** Asks for the address of a name. @returns the reply, or what failed */
-function ask(transport: RequestTransport): Promise<Message | string> {
-  const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true };
-  const question = { name: parseName('www.example.'), type: TYPE.A, class: CLASS.IN, ...flags };
-  return new Promise((resolve) => {
-    transport.ask(writeQuery(question, 1232), { replied: resolve, heard() {}, failed: resolve });
-  });
-}
+const connectByGrpc = (port: number, options: Partial<RequestTransportOptions> = {}): RequestTransport =>
+  connect(port, { tls: undefined, protocols: GRPC_PROTOCOLS, makeRequest: makeGrpcRequest, ...options });
 
 function repeat({ query, answer }: ReceivedCall): void {
   const reply = Buffer.from(query);
@@ -62,7 +39,7 @@ const REPLY = { header: { response: true, id: 0 }, questions: [{ name: 'www.exam
 
 it('asks without TLS, many queries on one connection', async () => {
   const server = await serve(repeat);
-  const transport = connect(server.port);
+  const transport = connectByGrpc(server.port);
   expect(await ask(transport)).toMatchObject(REPLY);
   const replies = await Promise.all(Array.from({ length: 50 }, () => ask(transport)));
   for (const reply of replies) expect(reply).toMatchObject(REPLY);
@@ -72,9 +49,9 @@ it('asks without TLS, many queries on one connection', async () => {
 it('asks with TLS, and only a server whose certificate is trusted', async () => {
   const server = await serve(repeat, { tls: readTlsFixture('server') });
   const tls = { serverName: 'localhost', authorities: AUTHORITIES };
-  expect(await ask(connect(server.port, { tls }))).toMatchObject(REPLY);
-  expect(await ask(connect(server.port, { tls: { ...tls, authorities: undefined } }))).toMatch(/^[A-Z_]+$/);
-  expect(await ask(connect(server.port, { tls: { ...tls, serverName: 'other.example' } }))).toContain(
+  expect(await ask(connectByGrpc(server.port, { tls }))).toMatchObject(REPLY);
+  expect(await ask(connectByGrpc(server.port, { tls: { ...tls, authorities: undefined } }))).toMatch(/^[A-Z_]+$/);
+  expect(await ask(connectByGrpc(server.port, { tls: { ...tls, serverName: 'other.example' } }))).toContain(
     'certificate is valid for',
   );
 });
@@ -82,9 +59,9 @@ it('asks with TLS, and only a server whose certificate is trusted', async () => 
 it('fails at once where nobody listens, or what listens is something else', async () => {
   const gone = await startGrpcDouble(() => {});
   await gone.stop();
-  expect(await ask(connect(gone.port))).toBe('ECONNREFUSED');
+  expect(await ask(connectByGrpc(gone.port))).toBe('ECONNREFUSED');
   const encrypted = await serve(repeat, { tls: readTlsFixture('server') });
-  expect(await ask(connect(encrypted.port))).toBeTypeOf('string');
+  expect(await ask(connectByGrpc(encrypted.port))).toBeTypeOf('string');
 });
 
 it('sends a query again where the server refuses its stream or ends the connection', async () => {
@@ -93,7 +70,7 @@ it('sends a query again where the server refuses its stream or ends the connecti
     else if (call.number === 4) call.session?.destroy();
     else repeat(call);
   });
-  const transport = connect(server.port);
+  const transport = connectByGrpc(server.port);
   for (let count = 0; count < 3; count += 1) expect(await ask(transport)).toMatchObject(REPLY);
   expect([server.calls, server.connections]).toEqual([5, 2]);
 });
@@ -101,7 +78,7 @@ it('sends a query again where the server refuses its stream or ends the connecti
 it('gives each query one end, whatever the server sends', async () => {
   let react: (call: ReceivedCall) => void = repeat;
   const server = await serve((call) => react(call));
-  const transport = connect(server.port);
+  const transport = connectByGrpc(server.port);
   const octets = fc.uint8Array({ maxLength: 40 });
   const body = fc.oneof(octets, octets.map(encodeGrpcFrame), octets.map(encodeDnsPacket));
   const ends = fc.constantFrom('send', 'reset', 'refuse', 'headers', 'leave');

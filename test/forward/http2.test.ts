@@ -14,7 +14,7 @@ import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { RequestTransport } from '@portolan/kernel/forward/transport/request-transport.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readTlsFixture } from '../api-server/tls-fixture.ts';
-import { AUTHORITIES, ask, connect, readQueryOctets } from './asked-over-https.ts';
+import { AUTHORITIES, ask, connect, readQueryOctets } from './asked-over-http.ts';
 
 /** RFC 9113 section 7. */
 const REFUSED_STREAM = 7;

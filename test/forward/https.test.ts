@@ -16,7 +16,7 @@ import { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { readTlsFixture } from '../api-server/tls-fixture.ts';
-import { AUTHORITIES, ask, connect, readQueryOctets } from './asked-over-https.ts';
+import { AUTHORITIES, ask, connect, readQueryOctets } from './asked-over-http.ts';
 
 const QUESTION = { name: parseName('www.example.'), type: TYPE.A, class: CLASS.IN };
 

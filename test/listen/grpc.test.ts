@@ -3,18 +3,17 @@
  */
 import { readFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node:http2';
-import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { encodeDnsPacket } from '@portolan/kernel/base/grpc/dns-packet.ts';
 import { encodeGrpcFrame } from '@portolan/kernel/base/grpc/grpc-frames.ts';
-import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { listenOnTcp, type TcpListener, type TcpOptions } from '@portolan/kernel/listen/tcp.ts';
+import type { TcpListener, TcpOptions } from '@portolan/kernel/listen/tcp.ts';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { begin, call, type GrpcReply, receive } from './grpc-client.ts';
-import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
+import { answerAuthoritatively, HeldAnswers } from './scripted-answers.ts';
+import { startTcp } from './scripted-listener.ts';
 import { TcpClient } from './tcp-client.ts';
 import { queryFor } from './udp-client.ts';
 
@@ -27,19 +26,7 @@ interface Scene {
 }
 
 async function startGrpc(changes: Partial<TcpOptions> = {}): Promise<Scene> {
-  const listener = await listenOnTcp({
-    addresses: [{ address: '127.0.0.1', port: 0 }],
-    takeover: false,
-    native: true,
-    answers: new ScriptedAnswers(),
-    handleQuery: async (query) => answerAuthoritatively(query),
-    protocol: { kind: 'grpc' },
-    udpSize: 1232,
-    clock: systemClock,
-    log: silentLog,
-    ...changes,
-  });
-  onTestFinished(() => listener.stop(0));
+  const listener = await startTcp({ protocol: { kind: 'grpc' }, ...changes });
   return { listener, port: listener.endpoints[0]?.port ?? 0 };
 }
 
@@ -115,16 +102,15 @@ describe('a query over gRPC', () => {
   });
 
   it('is answered after the listener began to leave, and the connection ends', async () => {
-    const held: (() => void)[] = [];
+    const held = new HeldAnswers();
     const scene = await startGrpc({
-      handleQuery: (query) =>
-        new Promise((resolve) => held.push(() => resolve(answerAuthoritatively(query)))),
+      handleQuery: held.handleQuery,
     });
     const session = openPlain(scene);
     const asked = call(session, packetFor('slow'));
-    await waitUntil('the question', () => held.length === 1);
+    await waitUntil('the question', () => held.count === 1);
     const stopped = scene.listener.stop(5000);
-    held[0]?.();
+    held.release();
     expect(await asked).toMatchObject({ code: 0 });
     await stopped;
     await waitUntil('the end', () => session.closed);
@@ -204,19 +190,18 @@ describe('a call that asks nothing', () => {
 
 describe('a connection of gRPC', () => {
   it('takes so many calls at a time, answered out of order', async () => {
-    const held: (() => void)[] = [];
+    const held = new HeldAnswers();
     const scene = await startGrpc({
       limits: { owed: 5 },
-      handleQuery: (query) =>
-        new Promise((resolve) => held.push(() => resolve(answerAuthoritatively(query)))),
+      handleQuery: held.handleQuery,
     });
     const session = openPlain(scene);
     await new Promise((resolve) => session.once('remoteSettings', resolve));
     expect(session.remoteSettings.maxConcurrentStreams).toBe(5);
     const slow = Array.from({ length: 4 }, (_, id) => call(session, packetFor('slow', id)));
-    await waitUntil('four questions', () => held.length === 4);
+    await waitUntil('four questions', () => held.count === 4);
     expect(await call(session, packetFor('fast'))).toMatchObject({ code: 0 });
-    for (const answer of held) answer();
+    held.release();
     const ids = (await Promise.all(slow)).map(({ messages }) => messages[0]?.readUInt16BE(0));
     expect(ids).toEqual([0, 1, 2, 3]);
   });
@@ -231,20 +216,19 @@ describe('a connection of gRPC', () => {
   });
 
   it('gives the room of calls that are given up to others', async () => {
-    const held: (() => void)[] = [];
+    const held = new HeldAnswers();
     const scene = await startGrpc({
       limits: { owed: 3 },
-      handleQuery: (query) =>
-        new Promise((resolve) => held.push(() => resolve(answerAuthoritatively(query)))),
+      handleQuery: held.handleQuery,
     });
     const session = openPlain(scene);
     for (let id = 0; id < 5; id += 1) {
       const stream = begin(session);
       stream.end(packetFor('slow', id));
-      await waitUntil('the question', () => held.length === id + 1);
+      await waitUntil('the question', () => held.count === 1);
       stream.close();
       expect(await call(session, packetFor('fast'))).toMatchObject({ code: 0 });
-      held[id]?.();
+      held.release();
     }
     await waitUntil('all octets to be free', () => scene.listener.count().heldOctets === 0);
   });

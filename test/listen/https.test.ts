@@ -5,14 +5,13 @@ import { readFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request as requestPlainly } from 'node:http';
 import { type ClientHttp2Session, connect as connectByHttp2 } from 'node:http2';
 import { Agent, request } from 'node:https';
-import { systemClock } from '@portolan/kernel/base/clock.ts';
-import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { listenOnTcp, type TcpListener, type TcpOptions } from '@portolan/kernel/listen/tcp.ts';
+import type { TcpListener, TcpOptions } from '@portolan/kernel/listen/tcp.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
-import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
+import { HeldAnswers, ScriptedAnswers } from './scripted-answers.ts';
+import { startTcp } from './scripted-listener.ts';
 import { queryFor } from './udp-client.ts';
 
 const fixture = (name: string): Buffer => readFileSync(tlsFixturePath(name));
@@ -27,20 +26,11 @@ interface Scene {
 async function startHttps(changes: Partial<TcpOptions> = {}): Promise<Scene> {
   const statuses: number[] = [];
   const identity = { certificate: fixture('server.crt'), key: fixture('server.key') };
-  const listener = await listenOnTcp({
-    addresses: [{ address: '127.0.0.1', port: 0 }],
-    takeover: false,
-    native: true,
-    answers: new ScriptedAnswers(),
-    handleQuery: async (query) => answerAuthoritatively(query),
+  const listener = await startTcp({
     encryption: { identity: { ...identity, authorities: undefined, clientAuthentication: 'nocert' } },
     protocol: { kind: 'https', onResponse: (status) => void statuses.push(status) },
-    udpSize: 1232,
-    clock: systemClock,
-    log: silentLog,
     ...changes,
   });
-  onTestFinished(() => listener.stop(0));
   return { listener, origin: `https://localhost:${listener.endpoints[0]?.port}`, statuses };
 }
 
@@ -211,16 +201,15 @@ describe.each(Object.entries(PROTOCOLS))('a query over %s', (_, open) => {
   });
 
   it('is answered after the listener began to leave, and the connection ends', async () => {
-    const held: (() => void)[] = [];
+    const held = new HeldAnswers();
     const { origin, listener } = await startHttps({
-      handleQuery: (query) =>
-        new Promise((resolve) => held.push(() => resolve(answerAuthoritatively(query)))),
+      handleQuery: held.handleQuery,
     });
     const client = open(origin);
     const asked = client.ask({ path: pathFor('slow') });
-    await waitUntil('the question', () => held.length === 1);
+    await waitUntil('the question', () => held.count === 1);
     const stopped = listener.stop(5000);
-    held[0]?.();
+    held.release();
     expect(await asked).toMatchObject({ status: 200 });
     await stopped;
     await waitUntil('the end', client.isClosed);
@@ -254,19 +243,18 @@ describe.each(Object.entries(PROTOCOLS))('a query over %s', (_, open) => {
 
 describe('queries over HTTP/2', () => {
   it('are answered out of order, up to the limit of open ones', async () => {
-    const held: (() => void)[] = [];
+    const held = new HeldAnswers();
     const { origin, listener } = await startHttps({
       limits: { owed: 5 },
-      handleQuery: (query) =>
-        new Promise((resolve) => held.push(() => resolve(answerAuthoritatively(query)))),
+      handleQuery: held.handleQuery,
     });
     const { ask, session } = openHttp2(origin);
     await new Promise((resolve) => session.once('remoteSettings', resolve));
     expect(session.remoteSettings.maxConcurrentStreams).toBe(5);
     const slow = Array.from({ length: 4 }, (_, id) => ask({ path: pathFor('slow', id) }));
-    await waitUntil('four questions', () => held.length === 4);
+    await waitUntil('four questions', () => held.count === 4);
     expect(await ask({ path: pathFor('fast') })).toMatchObject({ status: 200 });
-    for (const answer of held) answer();
+    held.release();
     const ids = (await Promise.all(slow)).map(({ body }) => body.readUInt16BE(0));
     expect(ids).toEqual([0, 1, 2, 3]);
     expect(listener.count().queries).toBe(5);
@@ -319,20 +307,19 @@ describe('queries over HTTP/2', () => {
   });
 
   it('that their client gives up before the answer leave their room to others', async () => {
-    const held: (() => void)[] = [];
+    const held = new HeldAnswers();
     const { origin, listener } = await startHttps({
       limits: { owed: 3 },
-      handleQuery: (query) =>
-        new Promise((resolve) => held.push(() => resolve(answerAuthoritatively(query)))),
+      handleQuery: held.handleQuery,
     });
     const { ask, session } = openHttp2(origin);
     for (let id = 0; id < 5; id += 1) {
       const stream = session.request({ ':path': pathFor('slow', id) });
       stream.on('error', () => {});
-      await waitUntil('the question', () => held.length === id + 1);
+      await waitUntil('the question', () => held.count === 1);
       stream.close();
       await ask({ path: pathFor('fast') });
-      held[id]?.();
+      held.release();
     }
     expect(await ask({ path: pathFor('fast') })).toMatchObject({ status: 200 });
     await waitUntil('octets to be free', () => listener.count().heldOctets === 0);

@@ -44,3 +44,19 @@ export function answerAuthoritatively(query: Uint8Array): Uint8Array {
   response[2] = (response[2] ?? 0) | 0x84;
   return response;
 }
+
+/** Slow answers that a test gives when it likes. */
+export class HeldAnswers {
+  readonly #held: (() => void)[] = [];
+
+  readonly handleQuery = (query: Uint8Array): Promise<Uint8Array> =>
+    new Promise((resolve) => this.#held.push(() => resolve(answerAuthoritatively(query))));
+
+  get count(): number {
+    return this.#held.length;
+  }
+
+  release(): void {
+    for (const answer of this.#held.splice(0)) answer();
+  }
+}

@@ -3,32 +3,16 @@
  */
 import { frame } from '@portolan/dns/frames.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
-import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { listenOnTcp, type TcpListener, type TcpOptions } from '@portolan/kernel/listen/tcp.ts';
+import type { TcpListener } from '@portolan/kernel/listen/tcp.ts';
 import { PortInUseError } from '@portolan/kernel/socket/socket-error.ts';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
+import { answerAuthoritatively, HeldAnswers } from './scripted-answers.ts';
+import { startTcp } from './scripted-listener.ts';
 import { TcpClient } from './tcp-client.ts';
 import { queryFor } from './udp-client.ts';
-
-async function startTcp(changes: Partial<TcpOptions> = {}): Promise<TcpListener> {
-  const listener = await listenOnTcp({
-    addresses: [{ address: '127.0.0.1', port: 0 }],
-    takeover: false,
-    native: true,
-    answers: new ScriptedAnswers(),
-    handleQuery: async (query) => answerAuthoritatively(query),
-    udpSize: 1232,
-    clock: systemClock,
-    log: silentLog,
-    ...changes,
-  });
-  onTestFinished(() => listener.stop(0));
-  return listener;
-}
 
 function connectTo(listener: TcpListener, localAddress?: string): TcpClient {
   const [endpoint] = listener.endpoints;
@@ -37,22 +21,6 @@ function connectTo(listener: TcpListener, localAddress?: string): TcpClient {
 
 const framed = (name: string, id: number): Uint8Array => frame(queryFor(name, id));
 const readIds = (messages: readonly Buffer[]): number[] => messages.map((message) => message.readUInt16BE(0));
-
-/** Slow answers that a test gives when it likes. */
-class HeldAnswers {
-  readonly #held: (() => void)[] = [];
-
-  readonly handleQuery = (query: Uint8Array): Promise<Uint8Array> =>
-    new Promise((resolve) => this.#held.push(() => resolve(answerAuthoritatively(query))));
-
-  get count(): number {
-    return this.#held.length;
-  }
-
-  release(): void {
-    for (const answer of this.#held.splice(0)) answer();
-  }
-}
 
 describe('queries over TCP', () => {
   it.each([

@@ -5,15 +5,13 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectByTls, type TLSSocket } from 'node:tls';
 import { FrameParser, frame } from '@portolan/dns/frames.ts';
-import { systemClock } from '@portolan/kernel/base/clock.ts';
-import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { CLIENT_AUTHENTICATIONS, type TlsIdentity } from '@portolan/kernel/listen/secure/tls-identity.ts';
-import { listenOnTcp, type TcpListener, type TcpOptions } from '@portolan/kernel/listen/tcp.ts';
+import type { TcpListener, TcpOptions } from '@portolan/kernel/listen/tcp.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
-import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
+import { startTcp } from './scripted-listener.ts';
 import { queryFor } from './udp-client.ts';
 
 const fixture = (name: string): Buffer => readFileSync(tlsFixturePath(name));
@@ -55,20 +53,7 @@ async function startTls(
   identity: Partial<TlsIdentity> = {},
   changes: Partial<TcpOptions> = {},
 ): Promise<TcpListener> {
-  const listener = await listenOnTcp({
-    addresses: [{ address: '127.0.0.1', port: 0 }],
-    takeover: false,
-    native: true,
-    answers: new ScriptedAnswers(),
-    handleQuery: async (query) => answerAuthoritatively(query),
-    encryption: { identity: { ...IDENTITY, ...identity } },
-    udpSize: 1232,
-    clock: systemClock,
-    log: silentLog,
-    ...changes,
-  });
-  onTestFinished(() => listener.stop(0));
-  return listener;
+  return await startTcp({ encryption: { identity: { ...IDENTITY, ...identity } }, ...changes });
 }
 
 const getPort = (listener: TcpListener): number => listener.endpoints[0]?.port ?? 0;

@@ -1,5 +1,5 @@
 /**
- * A transport over HTTPS to a server of a test, and the queries that such a server reads.
+ * A transport to a server of a test, over HTTPS unless its options say otherwise, and the queries that such a server reads.
  */
 import { readFileSync } from 'node:fs';
 import { parseName } from '@portolan/dns/name.ts';
@@ -43,11 +43,7 @@ export function ask(transport: RequestTransport, name = 'www.example.'): Promise
   const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true };
   const question = { name: parseName(name), type: TYPE.A, class: CLASS.IN, ...flags };
   return new Promise((resolve) => {
-    transport.ask(writeQuery(question, 1232), {
-      replied: (reply) => resolve(reply),
-      heard() {},
-      failed: resolve,
-    });
+    transport.ask(writeQuery(question, 1232), { replied: resolve, heard() {}, failed: resolve });
   });
 }
 
