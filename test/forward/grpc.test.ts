@@ -1,8 +1,11 @@
 /**
  * Queries over gRPC: with TLS and without, to servers that end connections, and to servers that send anything.
  */
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { encodeDnsPacket } from '@portolan/kernel/base/grpc/dns-packet.ts';
 import { encodeGrpcFrame } from '@portolan/kernel/base/grpc/grpc-frames.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { makeGrpcRequest } from '@portolan/kernel/forward/transport/grpc-request.ts';
 import {
   GRPC_PROTOCOLS,
@@ -60,8 +63,28 @@ it('fails at once where nobody listens, or what listens is something else', asyn
   const gone = await startGrpcDouble(() => {});
   await gone.stop();
   expect(await ask(connectByGrpc(gone.port))).toBe('ECONNREFUSED');
+  expect(await ask(connectByGrpc(0, { place: { path: '/no/such/socket' } }))).toBe('ENOENT');
   const encrypted = await serve(repeat, { tls: readTlsFixture('server') });
   expect(await ask(connectByGrpc(encrypted.port))).toBeTypeOf('string');
+});
+
+it('gives up a connection that is not open after 5 s', async () => {
+  const clock = new ManualClock();
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {});
+    socket.resume();
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const tls = { serverName: 'localhost', authorities: AUTHORITIES };
+  const asked = ask(connectByGrpc(port, { tls, clock }));
+  await waitUntil('the connection', () => sockets.length === 1);
+  clock.advance(5001);
+  expect(await asked).toBe('ETIMEDOUT');
+  await waitUntil('its end', () => sockets[0]?.destroyed === true);
 });
 
 it('sends a query again where the server refuses its stream or ends the connection', async () => {

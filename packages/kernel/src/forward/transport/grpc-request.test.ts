@@ -1,34 +1,16 @@
-import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { decodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
-import { CLASS, type Message, TYPE } from '@portolan/dns/types.ts';
+import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeDnsPacket, encodeDnsPacket } from '../../base/grpc/dns-packet.ts';
 import { encodeGrpcFrame } from '../../base/grpc/grpc-frames.ts';
 import { makeGrpcRequest } from './grpc-request.ts';
+import { writeQuery } from './query-message.ts';
 
 const QUESTION = { name: parseName('a.example.'), type: TYPE.A, class: CLASS.IN };
-const HEADER: Message['header'] = {
-  id: 0,
-  response: false,
-  opcode: 0,
-  authoritative: false,
-  truncated: false,
-  rcode: 0,
-  recursionDesired: true,
-  recursionAvailable: false,
-  authenticData: true,
-  checkingDisabled: true,
-};
-const EDNS = { version: 0, udpSize: 1232, dnssecOk: true, extendedRcode: 0, options: [] };
-const QUERY = encodeMessage({
-  header: HEADER,
-  questions: [QUESTION],
-  answers: [],
-  authorities: [],
-  additionals: [],
-  edns: EDNS,
-});
+const FLAGS = { dnssecOk: true, checkingDisabled: true, recursionDesired: true };
+const { octets: QUERY } = writeQuery({ ...QUESTION, ...FLAGS }, 1232, true);
 const TYPE_OF_GRPC = { 'content-type': 'application/grpc+proto' };
 const OK = { 'grpc-status': '0' };
 
