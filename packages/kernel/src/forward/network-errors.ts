@@ -1,7 +1,6 @@
 /**
  * Network errors, in the words of CoreDNS's logs that people search for.
  */
-
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { formatSocketAddress } from '../base/socket-address.ts';

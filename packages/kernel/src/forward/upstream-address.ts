@@ -7,7 +7,6 @@
  *     https://192.0.2.1#dns.example        DNS over HTTPS (RFC 8484), by POST to /dns-query, with that certificate
  *     192.0.2.1@10.0.0.1#4000  192.0.2.1@eth1@10.0.0.1      sent from an address (and port), or from an interface's address
  */
-
 import { formatAddress, parseAddress } from '@portolan/dns/address.ts';
 import { tryParseName } from '@portolan/dns/name.ts';
 import type { AbsoluteName } from '@portolan/dns/types.ts';

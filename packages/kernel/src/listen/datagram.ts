@@ -3,7 +3,6 @@
  *
  * Node does not report the destination of a packet. So a socket on a wildcard address answers from the address that routing picks.
  */
-
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type Clock, within } from '../base/clock.ts';

@@ -7,7 +7,6 @@
  * could go to a socket that no thread receives on. The same holds if the kernel accepts no programs. All running
  * readers get packets then, and one more is started when they are busy.
  */
-
 import type { Clock, Timer } from '../base/clock.ts';
 import { describeDefect } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';

@@ -1,7 +1,6 @@
 /**
  * TCP, and TLS, HTTPS and gRPC on it: accepts connections within limits, and stops without losing answers.
  */
-
 import { once } from 'node:events';
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';

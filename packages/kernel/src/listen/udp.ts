@@ -4,7 +4,6 @@
  * Every reader has its own socket per address, and `PacketSteering` decides which readers get packets. A reader that
  * starts later opens its sockets only then, so that every socket of a port group has a thread.
  */
-
 import { type Clock, within } from '../base/clock.ts';
 import { describeDefect } from '../base/describe-error.ts';
 import { formatSocketAddress } from '../base/socket-address.ts';

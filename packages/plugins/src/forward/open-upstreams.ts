@@ -1,7 +1,6 @@
 /**
  * Finds and opens the servers of a route: by address, by a name that is looked up once, or from a file like resolv.conf.
  */
-
 import { Resolver } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import type { Clock } from '@portolan/kernel/base/clock.ts';

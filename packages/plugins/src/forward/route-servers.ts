@@ -1,7 +1,6 @@
 /**
  * The servers of a route: those of its plan, or those that its sources have when it starts.
  */
-
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';

@@ -1,7 +1,6 @@
 /**
  * An HTTP/2 connection to one member of etcd that is watched by pings while streams are open.
  */
-
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,

@@ -2,7 +2,6 @@
  * Headers of the PROXY protocol in datagrams that the main thread receives, with the sessions that some proxies have: the first
  * datagram of a sender has a header and perhaps nothing else, and those that follow have none.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import { formatSocketAddress } from '../../base/socket-address.ts';
 import { decodeSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
