@@ -20,7 +20,7 @@ function makeTap() {
       lost += missed;
     });
   const add = (port: number) => rings.main.add(QUERY, QUERY, { address: '192.0.2.1', port }, ABOUT);
-  return { rings, clock, seen, listen, add, lost: () => lost };
+  return { rings, clock, tap, seen, listen, add, lost: () => lost };
 }
 
 it('records events only while somebody watches', () => {
@@ -36,6 +36,17 @@ it('records events only while somebody watches', () => {
   listen();
   clock.advance(50);
   expect(seen).toEqual([2]);
+});
+
+it('gives a listener nothing of what was written for the others before', () => {
+  const { tap, clock, seen, listen, add } = makeTap();
+  const failed: number[] = [];
+  tap.followFailures((events) => failed.push(...events.map(({ clientPort }) => clientPort)), 'cluster.local.');
+  add(1);
+  listen();
+  add(2);
+  clock.advance(50);
+  expect([seen, failed]).toEqual([[2], [1, 2]]);
 });
 
 it('leaves the events to their consumer, which sees all of them', () => {

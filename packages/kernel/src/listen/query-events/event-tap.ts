@@ -48,8 +48,7 @@ export class EventTap {
 
   /** Calls a listener with all events from now on. @returns a function that ends it */
   follow(listener: TapListener): () => void {
-    this.#whole.add(listener);
-    return this.#add(listener);
+    return this.#add(listener, this.#whole);
   }
 
   /**
@@ -89,12 +88,15 @@ export class EventTap {
    */
   followFailures(listener: TapListener, domain: string): () => void {
     this.#searches.begin(domain);
-    this.#failures.add(listener);
-    return this.#add(listener);
+    return this.#add(listener, this.#failures);
   }
 
-  #add(listener: TapListener): () => void {
+  /** @param kind the listeners that want as much; undefined: those that want a sample */
+  #add(listener: TapListener, kind?: Set<TapListener>): () => void {
+    // What was written before is for the others alone.
+    if (this.#listeners.size > 0) this.#poll();
     this.#listeners.add(listener);
+    kind?.add(listener);
     if (this.#listeners.size === 1) this.#begin();
     else this.#apply();
     // The next reading may be too late for a listener that wants more.
