@@ -18,6 +18,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'The table has no room for more names. Serve fewer names or objects, and report the line.',
   'answers may leave from another address than was asked: bind each address by itself':
     'The wildcard address serves a host with several addresses. Name each address with the bind flag.',
+  'another configuration is noted without its changes':
+    'Code of the program could not be loaded. The history says when the configuration came, not what it changed; install the program again.',
   'API server cannot be followed':
     '`state` and `reason` say why: network, authentication or permission. Names stay as they are meanwhile; for `permission`, paste `rule` into the ClusterRole.',
   'API version not available, following an older one':

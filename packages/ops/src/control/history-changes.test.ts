@@ -14,8 +14,9 @@ function makeChanges(begin: ServerParts) {
   let current = begin;
   const { server, report } = makeServer(() => current);
   const clock = new ManualClock();
-  const history = new History(DEFAULT_HISTORY, { clock, log: new RecordingLog() });
-  const changes = new HistoryChanges({ history }, { server, clock });
+  const log = new RecordingLog();
+  const history = new History(DEFAULT_HISTORY, { clock, log });
+  const changes = new HistoryChanges({ history }, { server, clock, log });
   changes.start();
   onTestFinished(() => changes.stop());
   const look = (next: ServerParts) => {
@@ -32,7 +33,7 @@ function makeChanges(begin: ServerParts) {
     current = next;
     report(findings);
   };
-  return { look, find, listSentences };
+  return { look, find, listSentences, stop: () => changes.stop() };
 }
 
 it('notes that an upstream server fails and replies again', async () => {
@@ -65,6 +66,15 @@ it('notes that a failing server is not used any more, once it is sure', async ()
   look({});
   look({});
   expect(await listSentences()).toEqual([...begun, 'good: upstream server 10.0.0.2:53 is not used any more']);
+});
+
+it('notes at its end that a failing server is not used any more: the next process begins without it', async () => {
+  const { listSentences, stop } = makeChanges({ upstreams: [{ '10.0.0.2:53': 'down', '10.0.0.3:53': 'well' }] });
+  stop();
+  expect(await listSentences()).toEqual([
+    'bad: upstream server 10.0.0.2:53 is down',
+    'good: upstream server 10.0.0.2:53 is not used any more',
+  ]);
 });
 
 it('notes once that a server fails which another forwarder reaches', async () => {

@@ -2,6 +2,7 @@
  * Feeds a history with what changes: services and their endpoints as they do, all else by a look from time to time.
  */
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import { clustersIn } from '@portolan/kubernetes/plugins/kubernetes/inspected-cluster.ts';
 import type { Cluster } from '@portolan/kubernetes/publish/cluster.ts';
 import type { ServiceFollower } from '@portolan/kubernetes/publish/service-log.ts';
@@ -20,6 +21,7 @@ export interface KeptIn {
 export interface HistoryChangesOptions {
   readonly server: Server;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** Milliseconds between two looks, and between a change of endpoints and its record: several are one. */
@@ -81,6 +83,8 @@ export class HistoryChanges {
     this.#readyTimer?.cancel();
     this.#endFindings();
     this.#noteReady();
+    // The next process knows nothing of them, and notes anew what is still so.
+    for (const [server, state] of this.#upstreams) this.#forget(server, state);
     for (const { log } of this.#clusters) log.follow(undefined);
   }
 
@@ -95,8 +99,7 @@ export class HistoryChanges {
 
   planChanged(former: ServerPlan, plan: ServerPlan): void {
     const at = this.#options.clock.now();
-    void import('../diff/plan-changes.ts').then(({ changesBetween }) => {
-      const changes = changesBetween(former, plan).map(({ where, what }) => toLine(`${where}: ${what}`));
+    void this.#listPlanChanges(former, plan).then((changes) => {
       const more = changes.length - MAX_PLAN_CHANGES;
       const named = changes.slice(0, MAX_PLAN_CHANGES).join('; ');
       const rest = more > 0 ? `; and ${more} more` : '';
@@ -108,6 +111,19 @@ export class HistoryChanges {
         about: ['configuration'],
       });
     });
+  }
+
+  async #listPlanChanges(former: ServerPlan, plan: ServerPlan): Promise<readonly string[]> {
+    try {
+      const { changesBetween } = await import('../diff/plan-changes.ts');
+      return changesBetween(former, plan).map(({ where, what }) => toLine(`${where}: ${what}`));
+    } catch (error) {
+      this.#options.log.error('another configuration is noted without its changes', {
+        reason: String(error),
+        hint: 'Install the program again.',
+      });
+      return [];
+    }
   }
 
   /** A state that changed is noted with the time of its change. */
@@ -158,10 +174,14 @@ export class HistoryChanges {
       else if (!this.#unused.has(server)) this.#unused.add(server);
       else {
         this.#unused.delete(server);
-        this.#upstreams.delete(server);
-        if (!GOOD_STATES.includes(state)) this.#noteUpstream(server, 'good', 'is not used any more');
+        this.#forget(server, state);
       }
     }
+  }
+
+  #forget(server: string, state: string): void {
+    this.#upstreams.delete(server);
+    if (!GOOD_STATES.includes(state)) this.#noteUpstream(server, 'good', 'is not used any more');
   }
 
   #noteUpstream(server: string, effect: 'bad' | 'good', what: string, at = this.#options.clock.now()): void {

@@ -12,7 +12,8 @@ const makePlan = (history: HistoryPlan | undefined): ServerPlan =>
 
 function makeKeeper() {
   const { server } = makeServer(() => ({ upstreams: [{ '10.0.0.2:53': 'down' }] }));
-  const keeper = new HistoryKeeper({ server, clock: new ManualClock(), log: new RecordingLog() });
+  const log = new RecordingLog();
+  const keeper = new HistoryKeeper({ server, clock: new ManualClock(), log });
   onTestFinished(() => keeper.stop());
   const listSentences = async () => {
     const sentences: string[] = [];
@@ -20,7 +21,7 @@ function makeKeeper() {
       if (record.kind === 'change') sentences.push(record.sentence);
     return sentences;
   };
-  return { keeper, listSentences };
+  return { keeper, log, listSentences };
 }
 
 it('notes nothing twice when another configuration has another history', async () => {
@@ -30,6 +31,14 @@ it('notes nothing twice when another configuration has another history', async (
   expect(await listSentences()).toEqual(begun);
   keeper.keep(makePlan({ ...DEFAULT_HISTORY, octets: 2 * DEFAULT_HISTORY.octets }));
   await expect.poll(() => listSentences()).toEqual([...begun, 'another configuration is in force']);
+});
+
+it('notes another configuration also where its changes cannot be found', async () => {
+  const { keeper, log, listSentences } = makeKeeper();
+  keeper.keep(makePlan(DEFAULT_HISTORY));
+  keeper.keep({ history: DEFAULT_HISTORY } as unknown as ServerPlan);
+  await expect.poll(() => listSentences()).toContain('another configuration is in force');
+  expect(log.records).toMatchObject([{ level: 'error' }]);
 });
 
 it('begins with a configuration that wants one, long after the server has started', async () => {
