@@ -4,78 +4,48 @@
 import { readFileSync } from 'node:fs';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
-import { parseDuration } from '@portolan/kernel/base/duration.ts';
 import { asRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
 import { compareReports, readReport, type WorkloadProgress } from '@portolan/ops/ndots/compare-reports.ts';
 import { CountedQuestions, readQuestions } from '@portolan/ops/ndots/counted-questions.ts';
 import { makeReport, type NdotsReport } from '@portolan/ops/ndots/report.ts';
-import { NDOTS_FLAGS, type NdotsFlags } from '@portolan/ops/ndots/settings/ndots-flags.ts';
-import { RESOLVER_LIBRARIES, type ResolverLibrary } from '@portolan/server/reasons/search-walk.ts';
+import { NDOTS_FLAGS, type NdotsPlan, planFromNdotsFlags } from '@portolan/ops/ndots/settings/ndots-flags.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { runCommandLine } from '../grammar/command-line.ts';
 import { ExitError } from '../grammar/exit.ts';
+import { exitOnProblems } from '../grammar/exit-on-problems.ts';
 import { outputClosed, printPiece } from '../process/outputs.ts';
 import { choosePaint } from './colours.ts';
 import { fail, requestOrFail } from './control-output.ts';
 import { renderKustomize, renderProgress, renderReport } from './render-ndots.ts';
 
 const COMMAND = 'ndots';
-const FORMATS = ['text', 'json', 'kustomize'] as const;
-
-interface NdotsSettings {
-  readonly output: (typeof FORMATS)[number];
-  readonly library: ResolverLibrary;
-  readonly rows: number;
-}
 
 export const runNdots: RunCommand = async (words, command) => {
   return await runCommandLine(words, { ...command, flags: NDOTS_FLAGS }, async (flags) => {
-    const settings = checkSettings(flags);
-    const objects = await readObjects(flags.evidence);
-    const earlier = flags.before === undefined ? findBefore(objects) : readBefore(flags.before);
-    const given = readQuestions(objects);
-    if (given !== undefined && flags.watch === true)
-      fail(COMMAND, '--watch: the questions are given. Leave it out, or let the server be asked.', 2);
-    let before = earlier;
-    do {
-      const questions = given ?? (await askServer(flags));
-      if (outputClosed.aborted) return;
-      if (questions.servers === 0) fail(COMMAND, 'no server has said what it was asked. See its log.', 3);
-      if (questions.queries === 0)
-        fail(COMMAND, 'no question came in this time. Give a longer one, as in --for=5m.', 3);
-      const report = makeReport(questions, { objects, library: settings.library, now: systemClock.now() });
-      const progress = before && compareReports(before, report);
-      await print(report, progress, settings);
-      before ??= report;
-      if (flags.watch !== true && progress !== undefined && !hasHelped(progress)) throw new ExitError(1);
-    } while (flags.watch === true);
+    await reportWorkloads(exitOnProblems(COMMAND, planFromNdotsFlags(flags)));
   });
 };
 
-/** @throws ExitError with 2 for values that cannot be, after they are printed */
-function checkSettings({
-  output = 'text',
-  resolver = 'glibc',
-  rows = '20',
-  for: time = '60s',
-}: NdotsFlags): NdotsSettings {
-  const format = FORMATS.find((each) => each === output);
-  if (format === undefined)
-    return fail(COMMAND, `--output: unknown: "${output}". Give text, json or kustomize.`, 2);
-  const library = RESOLVER_LIBRARIES.find((each) => each === resolver);
-  if (library === undefined)
-    return fail(
-      COMMAND,
-      `--resolver: unknown: "${resolver}". Give one of ${RESOLVER_LIBRARIES.join(', ')}.`,
-      2,
-    );
-  const number = Number(rows);
-  if (!Number.isInteger(number) || number < 1)
-    return fail(COMMAND, `--rows: not a number of workloads: "${rows}". Give one such as 20.`, 2);
-  const duration = parseDuration(time);
-  if (duration === undefined || duration === 0)
-    return fail(COMMAND, `--for: not a duration: "${time}". Give one such as 60s.`, 2);
-  return { output: format, library, rows: number };
+/** @throws ExitError after the reason is printed; with 1: a change has not helped */
+async function reportWorkloads(plan: NdotsPlan): Promise<void> {
+  const { library, goesOn } = plan;
+  const objects = await readObjects(plan.evidence);
+  let before = plan.before === undefined ? findBefore(objects) : readBefore(plan.before);
+  const given = readQuestions(objects);
+  if (given !== undefined && goesOn)
+    fail(COMMAND, '--watch: the questions are given. Leave it out, or let the server be asked.', 2);
+  do {
+    const questions = given ?? (await askServer(plan));
+    if (outputClosed.aborted) return;
+    if (questions.servers === 0) fail(COMMAND, 'no server has said what it was asked. See its log.', 3);
+    if (questions.queries === 0)
+      fail(COMMAND, 'no question came in this time. Give a longer one, as in --for=5m.', 3);
+    const report = makeReport(questions, { objects, library, now: systemClock.now() });
+    const progress = before && compareReports(before, report);
+    await print(report, progress, plan);
+    before ??= report;
+    if (!goesOn && progress !== undefined && !hasHelped(progress)) throw new ExitError(1);
+  } while (goesOn);
 }
 
 /** @throws ExitError with 3, after the reason is printed */
@@ -112,7 +82,7 @@ function checkReport(file: string, given: unknown): NdotsReport {
 }
 
 /** @throws ExitError after the reason is printed */
-async function askServer({ socket, for: time = '60s' }: NdotsFlags): Promise<CountedQuestions> {
+async function askServer({ socket, time }: NdotsPlan): Promise<CountedQuestions> {
   const questions = new CountedQuestions();
   const request = { verb: 'questions', words: [`for=${time}`] };
   for await (const data of requestOrFail(COMMAND, socket, request)) questions.add(data);
@@ -136,7 +106,7 @@ function hasHelped(progress: readonly WorkloadProgress[]): boolean {
 async function print(
   report: NdotsReport,
   progress: readonly WorkloadProgress[] | undefined,
-  { output, rows }: NdotsSettings,
+  { output, rows }: NdotsPlan,
 ): Promise<void> {
   if (output === 'json') {
     await printPiece(`${JSON.stringify({ ...report, ...(progress && { progress }) })}\n`);

@@ -2,12 +2,9 @@
  * The questions of a time, as servers count them for `portolan ndots`: alike ones in one row.
  */
 import { asList, asRecord, asText, type JsonRecord } from '@portolan/kubernetes/objects/trim/fields.ts';
-import type { StepOutcome } from '@portolan/server/reasons/search-walk.ts';
+import { STEP_OUTCOMES } from '@portolan/server/reasons/search-walk.ts';
 import type { QuestionRow } from '../control/question-row.ts';
 
-const OUTCOMES: ReadonlyMap<string, StepOutcome> = new Map(
-  (['answer', 'nodata', 'nxdomain', 'servfail', 'refused'] as const).map((outcome) => [outcome, outcome]),
-);
 /** Rows that are kept of all servers: some 60 MB, beside a server in its container. */
 const MAX_ROWS = 200_000;
 
@@ -91,7 +88,7 @@ function readRow(record: JsonRecord): QuestionRow | undefined {
   const client = asText(record['client']);
   const name = asText(record['name']);
   const type = asText(record['type']);
-  const outcome = OUTCOMES.get(asText(record['outcome']) ?? '');
+  const outcome = STEP_OUTCOMES.find((each) => each === record['outcome']);
   if (client === undefined || name === undefined || type === undefined || outcome === undefined)
     return undefined;
   const count = asCount(record['count']);

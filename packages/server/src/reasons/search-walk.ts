@@ -15,7 +15,8 @@ export interface SearchSettings {
 }
 
 /** `answer`: with addresses. */
-export type StepOutcome = 'answer' | 'nodata' | 'nxdomain' | 'servfail' | 'refused';
+export const STEP_OUTCOMES = ['answer', 'nodata', 'nxdomain', 'servfail', 'refused'] as const;
+export type StepOutcome = (typeof STEP_OUTCOMES)[number];
 
 /** What a library does after a question. `as-given`: it leaves the list, and asks for the name as given if it has not. */
 export type NextStep = 'next' | 'as-given' | 'stop';

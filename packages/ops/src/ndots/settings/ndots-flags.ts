@@ -1,8 +1,10 @@
 /**
  * The flags of `portolan ndots`.
  */
-import { RESOLVER_LIBRARIES } from '@portolan/server/reasons/search-walk.ts';
+import { RESOLVER_LIBRARIES, type ResolverLibrary } from '@portolan/server/reasons/search-walk.ts';
 import type { Flag, FlagsOf } from '@portolan/server/settings/flags/flag.ts';
+import { createFlagReader } from '@portolan/server/settings/flags/flag-reader.ts';
+import type { Checked } from '@portolan/server/settings/values/problem.ts';
 import { CONTROL_FLAGS } from '../../control/settings/control-flags.ts';
 
 const [SOCKET] = CONTROL_FLAGS;
@@ -69,3 +71,35 @@ export const NDOTS_FLAGS = [
 ] as const satisfies readonly Flag[];
 
 export type NdotsFlags = FlagsOf<typeof NDOTS_FLAGS>;
+
+export interface NdotsPlan {
+  /** For how long questions are counted, as the order `questions` takes it. */
+  readonly time: string;
+  /** Undefined: that of the only server. */
+  readonly socket: string | undefined;
+  /** A file with objects. Undefined: none are known. */
+  readonly evidence: string | undefined;
+  readonly library: ResolverLibrary;
+  /** A file with an earlier report. */
+  readonly before: string | undefined;
+  readonly goesOn: boolean;
+  readonly rows: number;
+  readonly output: 'text' | 'json' | 'kustomize';
+}
+
+export function planFromNdotsFlags(flags: NdotsFlags): Checked<NdotsPlan> {
+  const read = createFlagReader(NDOTS_FLAGS, flags);
+  const time = read.text('for') ?? '';
+  if (read.value('for') === 0) read.addProblem('--for', 'no time', time, 'Give one such as 60s.');
+  const value = {
+    time,
+    socket: read.value('socket'),
+    evidence: read.value('evidence'),
+    library: read.value('resolver'),
+    before: read.value('before'),
+    goesOn: read.isOn('watch'),
+    rows: read.value('rows'),
+    output: read.value('output'),
+  };
+  return read.problems.length > 0 ? { kind: 'bad', problems: read.problems } : { kind: 'good', value };
+}
