@@ -3,7 +3,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { NOISE } from '@portolan/kernel/base/testing/path-programs.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import type { PastExplanation } from '@portolan/server/history/past-verdict.ts';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { formatSocketName } from '../support/control.ts';
 import { endAllPrograms, servePortolan } from '../support/portolan.ts';
 
@@ -101,7 +101,7 @@ async function runBesides(...words: readonly string[]) {
 }
 
 it('hands objects that the caller may read to the server', async () => {
-  const { mkdirSync, renameSync } = await import('node:fs');
+  const { renameSync } = await import('node:fs');
   mkdirSync(join(folder, 'served'));
   renameSync(join(folder, 'manifests.json'), join(folder, 'served', 'manifests.json'));
   const serving = await servePortolan([`--manifests=${join(folder, 'served')}`, '--upstream=none']);
@@ -177,6 +177,26 @@ it('proposes ndots by the questions of all pods, and shows what has changed', as
   expect(await propose('--before=/nonexistent/file')).toMatchObject({ status: 3, stdout: '' });
   isAsking = false;
   await asking;
+}, 60_000);
+
+it('leaves neither files nor processes when it is interrupted', async () => {
+  const temporary = join(folder, 'temporary');
+  const counting = join(folder, 'counting');
+  mkdirSync(temporary);
+  const kubectl = join(folder, 'kubectl');
+  const commands = `get*) echo kube-dns-abc ;;\nexec*) echo $$ >"${counting}"; exec sleep 600 ;;`;
+  writeFileSync(kubectl, `#!/bin/sh\ncase "$*" in\n${commands}\nesac\n`, { mode: 0o755 });
+  const env = { ...makeEnvironment(), TMPDIR: temporary };
+  const child = spawn('/bin/sh', [PLUGIN, 'ndots'], { env, stdio: 'ignore' });
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const readProcess = () => (existsSync(counting) ? Number(readFileSync(counting, 'utf8')) : 0);
+  await expect.poll(readProcess, { timeout: 30_000 }).toBeGreaterThan(0);
+  const asking = readProcess();
+  onTestFinished(() => void (existsSync(`/proc/${asking}`) && process.kill(asking, 'SIGKILL')));
+  expect(readdirSync(temporary)).toHaveLength(1);
+  child.kill('SIGINT');
+  expect(await exited).toEqual([130, null]);
+  expect([readdirSync(temporary), existsSync(`/proc/${asking}`)]).toEqual([[], false]);
 }, 60_000);
 
 it('examines a node, and leaves no pod there', () => {
