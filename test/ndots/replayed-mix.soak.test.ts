@@ -1,11 +1,18 @@
 /**
  * `portolan ndots` of a running server: a mix of workloads asks as glibc, musl and Go do, then again with what was proposed. The questions
  * that it said to save are saved, and each name is found as before.
+ *
+ * The clock of the server is manual: the time in which it counts is over when all have asked. Readers, clients and the upstream server are
+ * real, and the operator runs the built program.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { silentLog } from '@portolan/kernel/base/log.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { createServerControl } from '@portolan/ops/control/server-control.ts';
 import { compareReports } from '@portolan/ops/ndots/compare-reports.ts';
 import type { NdotsReport } from '@portolan/ops/ndots/report.ts';
 import {
@@ -16,9 +23,10 @@ import {
   stepAfter,
 } from '@portolan/server/reasons/search-walk.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
+import { serveInProcess } from '../faults/in-process-server.ts';
 import { address, ZoneUpstream } from '../resolver/zone-upstream.ts';
-import { formatSocketName, runToEnd } from '../support/control.ts';
-import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
+import { bundleServerThreads } from '../support/bundle-thread.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { readRecording } from '../support/recordings.ts';
 
 afterEach(endAllPrograms);
@@ -41,8 +49,10 @@ interface MixedWorkload {
 
 const MIX = readRecording<MixedWorkload>('test/ndots/mix.jsonl');
 const SEARCH = makeClusterFirstSearchList('shop', 'cluster.local.');
-/** Asking takes less than a second; nothing is lost if a busy machine takes much longer. */
-const TIME = '20s';
+/** For which questions are counted: milliseconds of the server's clock. Asking takes a second on an idle machine. */
+const TIME = 600_000;
+/** Milliseconds between two turns of the clock. */
+const TICK = 10;
 
 const metadata = (name: string, namespace: string) => ({ name, namespace });
 const service = (name: string, namespace: string, clusterIP: string) => ({
@@ -81,17 +91,31 @@ async function serveMix() {
     join(path, 'objects.json'),
     JSON.stringify({ apiVersion: 'v1', kind: 'List', items: MANIFESTS }),
   );
-  const serving = await servePortolan([`--manifests=${path}`, `--upstream=${upstream.address}`]);
-  await serving.program.heard('cluster listed');
-  return { serving, socket: `--socket=${formatSocketName(serving.program, 'serve')}` };
+  const clock = new ManualClock();
+  const socket = join((await makeTemporaryFolder()).path, 'socket');
+  const turn = () => clock.advance(TICK);
+  const readerEntry = await bundleServerThreads();
+  const flags = { manifests: path, upstream: [upstream.address] };
+  const serving = await serveInProcess(flags, { readerEntry, clock, step: turn });
+  const { server } = serving;
+  const place = { kind: 'file', path: socket, isDefault: false } as const;
+  const about = { place, server, role: 'serve', log: undefined, format: 'text', clock } as const;
+  const control = createServerControl({ ...about, messages: silentLog });
+  await control.socket.start();
+  const ticking = setInterval(turn, TICK);
+  onTestFinished(async () => {
+    clearInterval(ticking);
+    await control.stop();
+  });
+  return { serving, clock, socket };
 }
 
-type Serving = Awaited<ReturnType<typeof serveMix>>['serving'];
+type Mix = Awaited<ReturnType<typeof serveMix>>;
 
 const findNdots = ({ ndots = 5, workload }: MixedWorkload, changed: ReadonlyMap<string, number>) =>
   changed.get(workload) ?? ndots;
 
-async function askOutcome(serving: Serving, name: string, from: string): Promise<StepOutcome> {
+async function askOutcome(serving: Server, name: string, from: string): Promise<StepOutcome> {
   // As libraries do, both at once.
   const [four, six] = await Promise.all([
     ask(serving, name, 'A', { from }),
@@ -103,7 +127,7 @@ async function askOutcome(serving: Serving, name: string, from: string): Promise
 }
 
 /** Asks for all names of a workload. @returns what each name was found as, and the questions of all */
-async function replay(serving: Serving, mixed: MixedWorkload, ndots: number) {
+async function replay(serving: Server, mixed: MixedWorkload, ndots: number) {
   const found = new Map<string, string | undefined>();
   let questions = 0;
   for (const from of mixed.addresses)
@@ -138,24 +162,29 @@ function listPods(changed: ReadonlyMap<string, number>): string {
 }
 
 async function run(
-  serving: Serving,
-  socket: string,
+  { serving, clock, socket }: Mix,
   { changed, words }: { readonly changed: ReadonlyMap<string, number>; readonly words: readonly string[] },
 ) {
   const folder = await makeTemporaryFolder();
   const evidence = await folder.write('pods.json', listPods(changed));
-  const command = ['ndots', socket, `--for=${TIME}`, `--evidence=${evidence}`, '--output=json', ...words];
-  const program = runPortolan(command);
-  const isCounting = async () => {
-    const { text } = await runToEnd('control', socket, '--output=json', 'status');
-    return (JSON.parse(text) as { statistics: { sampling?: number } }).statistics.sampling;
-  };
-  await expect.poll(isCounting, { timeout: 15_000 }).toBe(1);
+  const flags = [`--socket=${socket}`, `--for=${TIME}ms`, `--evidence=${evidence}`, '--output=json'];
+  const program = runPortolan(['ndots', ...flags, ...words]);
+  const { tap } = serving.server;
+  await waitUntil('questions to be counted', () => tap.sampling === 1);
+  let seen = 0;
+  const endFollowing = tap.follow((events, lost) => {
+    seen += events.length + lost;
+  });
   const replays = await Promise.all(
     MIX.map(
       async (mixed) => [mixed.workload, await replay(serving, mixed, findNdots(mixed, changed))] as const,
     ),
   );
+  const asked = replays.reduce((sum, [, { questions }]) => sum + questions, 0);
+  // Readers write the event of an answer when it is sent.
+  await waitUntil('all questions to be seen', () => seen >= asked);
+  endFollowing();
+  clock.advance(TIME);
   const { code } = await program.exit;
   expect(program.errors).toBe('');
   const report = JSON.parse(program.output) as NdotsReport; // Our own format.
@@ -163,8 +192,8 @@ async function run(
 }
 
 it('saves what it says, and breaks no name', async () => {
-  const { serving, socket } = await serveMix();
-  const before = await run(serving, socket, { changed: new Map(), words: [] });
+  const mix = await serveMix();
+  const before = await run(mix, { changed: new Map(), words: [] });
   const name = ({ kind, namespace, name: of }: NdotsReport['workloads'][number]) =>
     `${kind} ${namespace}/${of}`;
   const reported = new Map(before.report.workloads.map((each) => [name(each), each]));
@@ -188,7 +217,7 @@ it('saves what it says, and breaks no name', async () => {
   );
   const folder = await makeTemporaryFolder();
   const earlier = await folder.write('before.json', before.output);
-  const after = await run(serving, socket, { changed, words: [`--before=${earlier}`] });
+  const after = await run(mix, { changed, words: [`--before=${earlier}`] });
   let saved = 0;
   for (const { workload } of MIX) {
     const former = before.replays.get(workload);
