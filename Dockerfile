@@ -9,8 +9,8 @@
 # node-cache has the programs for a node's network in addition, and exechealthz has a shell in addition. An old manifest gives arguments
 # and no command, so each part has an image of its own there; our manifests name the part in the command and use the first image for all.
 #
-# Nothing runs on the platform of the image while it is built, so other platforms need no emulation. Code caches, with which servers start
-# faster, can be written only there: the images of a platform have them if they are built on it (a builder with a node for each).
+# Nothing of another platform runs while its images are built, so they need no emulation. Code caches, with which servers start faster, are
+# written by the Node.js of the image: only images of the platform that they are built on have them (a builder may have a node for each).
 
 # The newest LTS release of Node.js. Debian, because its builds of Node.js for glibc are of tier 1, those for musl experimental. The
 # digest is that of the index of all platforms; docs/how-to/private-registry.md says how to check it and how to take another.

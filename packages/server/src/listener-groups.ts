@@ -237,8 +237,8 @@ export class ListenerGroups {
   }
 
   /**
-   * Applies the rules for clients and proxies and the limits on connections of another plan, whose blocks answer now, to the open groups. The sockets follow with the
-   * next `keepOnly`.
+   * Applies the rules for clients and proxies and the limits on connections of another plan, whose blocks answer now, to the open groups.
+   * The sockets follow with the next `keepOnly`.
    */
   ruleBy(groups: readonly ListenerGroupPlan[]): void {
     for (const plan of groups) {

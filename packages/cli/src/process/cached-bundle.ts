@@ -59,7 +59,7 @@ export function loadBundle(stub: string, name: string, shared: ReadonlyMap<strin
   return module.exports;
 }
 
-/** @returns the cache, or why there is none for this process */
+/** @returns the cache, or the state of a bundle that must do without */
 function readCache(file: string, digest: string): Uint8Array | CodeCacheState {
   try {
     const octets = readFileSync(file);
