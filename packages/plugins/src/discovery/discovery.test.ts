@@ -72,7 +72,8 @@ async function startScene({ listeners = [], name, known = {}, now = NOW }: Scene
     return [String(rcode), ...[...answers, ...authorities, ...additionals].map(presentRecord)];
   };
   const discover = () => ask('_dns.resolver.arpa.', 'SVCB');
-  return { ask, discover, clock, log, why: () => discovery.inspect().denial?.reason };
+  const why = () => discovery.inspect().denial?.reason;
+  return { ask, discover, clock, log, why, stop: () => discovery.stop() };
 }
 
 const BOTH = [listener('https', 443), listener('tls', 853)];
@@ -195,7 +196,8 @@ it('leaves out one listener, and keeps the other', async () => {
   ]);
 });
 
-it('follows the file of a certificate, and keeps what it knew while that cannot be read', async () => {
+/** A listener whose certificate has no host name at first, until `put` puts another one in its place. */
+async function startWithFile() {
   const folder = await makeTemporaryFolder();
   const certificate = join(folder.path, 'tls.crt');
   const put = async (from: string) => {
@@ -206,7 +208,11 @@ it('follows the file of a certificate, and keeps what it knew while that cannot 
   await put(join(import.meta.dirname, '../../../../test/api-server/tls/authority.crt'));
   const first = listener('tls', 853);
   const listeners = [{ ...first, tls: { ...first.tls, certificate } }];
-  const { discover, clock, why } = await startScene({ listeners, known: KNOWN });
+  return { ...(await startScene({ listeners, known: KNOWN })), folder, put };
+}
+
+it('follows the file of a certificate, and keeps what it knew while that cannot be read', async () => {
+  const { discover, clock, why, folder, put } = await startWithFile();
   expect(await discover()).toEqual(['0', SOA]);
   expect(why()).toBe('tls://:853: its certificate has no name that clients can look up');
   await put(CERTIFICATE);
@@ -218,4 +224,13 @@ it('follows the file of a certificate, and keeps what it knew while that cannot 
   clock.advance(10_000);
   await waitUntil('the next look', () => clock.pending > 0);
   expect((await discover())[1]).toContain(SERVED);
+});
+
+it('looks at no file again once it is stopped, even in the middle of a look', async () => {
+  const { clock, why, stop, put } = await startWithFile();
+  await put(CERTIFICATE);
+  clock.advance(10_000);
+  stop();
+  await waitUntil('the end of the look', () => why() === '');
+  expect(clock.pending).toBe(0);
 });

@@ -20,6 +20,7 @@ import type { Query } from '@portolan/kernel/chain/query.ts';
 import { toWholeAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
 import type { Plugin } from '@portolan/kernel/contract/plugin.ts';
+import { isLoopback } from '@portolan/kernel/listen/local-addresses.ts';
 import { readFileSignature } from '@portolan/sources/resolv/file-times.ts';
 import { type CertificateNames, readCertificateNames } from './certificate-names.ts';
 import type { DiscoveryOptions, EncryptedListener } from './options.ts';
@@ -64,6 +65,7 @@ export class Discovery implements Plugin {
   readonly #wanted: AbsoluteName | undefined;
   readonly #designated: readonly Designated[];
   #timer: Timer | undefined;
+  #isStopped = false;
   /** Names without addresses, of the last answer. */
   #unknown: readonly AbsoluteName[] = [];
 
@@ -93,6 +95,7 @@ export class Discovery implements Plugin {
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#timer?.cancel();
   }
 
@@ -120,13 +123,13 @@ export class Discovery implements Plugin {
   }
 
   #lookLater(): void {
+    if (this.#isStopped) return;
     this.#timer = this.#dependencies.clock.after(CHECK_MILLISECONDS, () => void this.#lookAtAll());
   }
 
   async #lookAtAll(): Promise<void> {
-    const timer = this.#timer;
     for (const each of this.#designated) await this.#look(each);
-    if (this.#timer === timer) this.#lookLater();
+    this.#lookLater();
   }
 
   /** Reads the certificate of a listener, if its file has changed. The listener keeps the former one while it cannot be read. */
@@ -203,8 +206,9 @@ const NOT_READ: CertificateNames = { kind: 'nameless', fault: 'its certificate i
 
 /** Clients elsewhere do not reach a listener on loopback. */
 function mayReach({ address }: EncryptedListener, { records }: KnownHost): boolean {
-  if (address !== '::1' && !address.startsWith('127.')) return true;
-  return records.some(({ data }) => 'address' in data && data.address === address);
+  return (
+    !isLoopback(address) || records.some(({ data }) => 'address' in data && data.address === address)
+  );
 }
 
 function makeDesignation(
