@@ -122,17 +122,6 @@ export class ComposerContext {
     return service.keyLength + this.#suffixLength;
   }
 
-  /** Writes the name of a service. @returns the octet behind it */
-  writeName(to: Uint8Array, at: number, service: ServiceFields): number {
-    const { octets } = this.views;
-    for (let index = 0; index < service.keyLength; index++)
-      to[at + index] = octets[service.keyAt + index] ?? 0;
-    const from = at + service.keyLength;
-    for (let index = 0; index < this.#suffixLength; index++)
-      to[from + index] = octets[this.#suffixAt + index] ?? 0;
-    return from + this.#suffixLength;
-  }
-
   /** Appends the name of a service to the last record. */
   appendName(service: ServiceFields): void {
     const { octets } = this.views;

@@ -11,8 +11,6 @@ import type { ComposedRecords } from '../table/composer.ts';
 const LARGEST = 65_536;
 /** Octets of a record before its data when its owner is a pointer. */
 const FIXED_OCTETS = 12;
-/** Octets of an HTTPS record's data before its target. */
-const PRIORITY_OCTETS = 2;
 /** A pointer holds 14 bits (RFC 1035 section 4.1.4). */
 const FARTHEST_POINTER = 0x3fff;
 
@@ -103,16 +101,13 @@ export class Composition implements ComposedRecords {
     return true;
   }
 
-  /**
-   * Adds an HTTPS record. @param from has its data: the priority, the target and the parameters
-   *
-   * @returns whether it fitted
-   */
-  addBinding(from: Uint8Array, length: number): boolean {
-    if (!this.#fits(FIXED_OCTETS + length)) return false;
-    this.#writeFixed(HEADER_OCTETS, TYPE.HTTPS, length);
-    this.targetAt = this.#origin + this.length + PRIORITY_OCTETS;
-    this.#copy(from, 0, length);
+  /** Adds an HTTPS record up to its target, as `addService`. @param restLength octets of the target and the parameters */
+  addBinding(priority: number, restLength: number): boolean {
+    if (!this.#fits(FIXED_OCTETS + 2 + restLength)) return false;
+    this.#writeFixed(HEADER_OCTETS, TYPE.HTTPS, 2 + restLength);
+    this.view.setUint16(this.length, priority);
+    this.length += 2;
+    this.targetAt = this.#origin + this.length;
     this.answers++;
     return true;
   }
@@ -126,7 +121,7 @@ export class Composition implements ComposedRecords {
     return true;
   }
 
-  /** Appends octets of a target. */
+  /** Appends octets of a target, or of the parameters behind it. */
   append(from: Uint8Array, at: number, length: number): void {
     this.#copy(from, at, length);
   }

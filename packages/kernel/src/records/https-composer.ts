@@ -17,8 +17,10 @@ const UDP = 1;
 const PRIORITY = 1;
 /** RFC 9460 section 14.3.2. */
 const KEY = { ALPN: 1, PORT: 3, IPV4HINT: 4, IPV6HINT: 6 } as const;
-/** Name, parameters, and hints of 255 addresses of each family at most. */
+/** Octets of the parameters at most: the hints are 255 addresses of each family. */
 const LARGEST = 8192;
+/** In wire form. */
+const ROOT = Uint8Array.of(0);
 const HTTPS_LABEL = Buffer.from('\x06_https', 'latin1');
 const H2 = Buffer.from('\x02h2', 'latin1');
 const H3 = Buffer.from('\x02h3', 'latin1');
@@ -33,9 +35,9 @@ const UNCLEAR = -2;
 export class HttpsComposer {
   readonly #context: ComposerContext;
   readonly #endpoints: EndpointWriter;
-  readonly #data = new Uint8Array(LARGEST);
-  readonly #view = new DataView(this.#data.buffer);
-  /** Octets of the data so far. */
+  readonly #parameters = new Uint8Array(LARGEST);
+  readonly #view = new DataView(this.#parameters.buffer);
+  /** Octets of the parameters so far. */
   #length = 0;
 
   constructor(context: ComposerContext, endpoints: EndpointWriter) {
@@ -49,10 +51,8 @@ export class HttpsComposer {
     const port = this.#findOwn(service);
     if (port === UNCLEAR) return COMPOSED.ASK;
     if (port === NO_PORT) return COMPOSED.NODATA;
-    this.#begin();
-    this.#data[this.#length++] = 0;
     this.#writeParameters(service, port, portNumber(this.#octets, port) !== HTTPS_PORT);
-    return this.#add(service, QUESTION_NAME);
+    return this.#add(service, true);
   }
 
   /**
@@ -70,44 +70,43 @@ export class HttpsComposer {
     if (port === UNCLEAR) return COMPOSED.ASK;
     if (port === NO_PORT) return COMPOSED.NEXT;
     if (sought.type !== TYPE.HTTPS) return COMPOSED.NODATA;
-    this.#begin();
-    this.#length = this.#context.writeName(this.#data, this.#length, service);
     this.#writeParameters(service, port, false);
-    return this.#add(service, undefined);
+    return this.#add(service, false);
   }
 
   get #octets(): Uint8Array {
     return this.#context.views.octets;
   }
 
-  #begin(): void {
-    this.#view.setUint16(0, PRIORITY);
-    this.#length = 2;
-  }
-
-  /** @param owner where the name of the addresses lies in the message; undefined: that is the target */
-  #add(service: ServiceFields, owner: number | undefined): number {
-    const { composition } = this.#context;
-    if (composition.addBinding(this.#data, this.#length) && service.kind === SERVICE_KIND.CLUSTER)
-      this.#context.addOwnAdditionals(service, owner ?? composition.targetAt);
+  /** @param isOwn whether the record is at the name of the service, so that its target is the root; otherwise that name is its target */
+  #add(service: ServiceFields, isOwn: boolean): number {
+    const context = this.#context;
+    const { composition } = context;
+    const targetLength = isOwn ? ROOT.length : context.nameLength(service);
+    if (!composition.addBinding(PRIORITY, targetLength + this.#length)) return COMPOSED.RECORDS;
+    if (isOwn) composition.append(ROOT, 0, ROOT.length);
+    else context.appendName(service);
+    composition.append(this.#parameters, 0, this.#length);
+    if (service.kind === SERVICE_KIND.CLUSTER)
+      context.addOwnAdditionals(service, isOwn ? QUESTION_NAME : composition.targetAt);
     return COMPOSED.RECORDS;
   }
 
   /** The octet of the port that `https://SERVICE/` means, `NO_PORT` or `UNCLEAR`: 443, else the only one with TLS. None if a client may mean one without TLS. */
   #findOwn(service: ServiceFields): number {
     const octets = this.#octets;
-    let only = -1;
+    let only = NO_PORT;
     let secure = 0;
     for (let index = 0, at = service.portsAt; index < service.ports; index++, at = nextPort(octets, at)) {
       if (readPortProtocol(octets, at) !== TCP) continue;
       const number = portNumber(octets, at);
       const spoken = octets[at + PORT.PROTOCOL] ?? 0;
-      if ((spoken & SPOKEN.HTTPS) === 0) {
-        if (number === HTTP_PORT || number === HTTPS_PORT || (spoken & SPOKEN.PLAIN) !== 0) return NO_PORT;
-      } else if (only < 0 || number === HTTPS_PORT) only = at;
-      if ((spoken & SPOKEN.HTTPS) !== 0) secure++;
+      if ((spoken & SPOKEN.HTTPS) !== 0) {
+        secure++;
+        if (only === NO_PORT || number === HTTPS_PORT) only = at;
+      } else if (number === HTTP_PORT || number === HTTPS_PORT || (spoken & SPOKEN.PLAIN) !== 0) return NO_PORT;
     }
-    if (only < 0 || (secure > 1 && portNumber(octets, only) !== HTTPS_PORT)) return NO_PORT;
+    if (only === NO_PORT || (secure > 1 && portNumber(octets, only) !== HTTPS_PORT)) return NO_PORT;
     return this.#findSecure(service, portNumber(octets, only));
   }
 
@@ -149,17 +148,17 @@ export class HttpsComposer {
     for (walk.begin(service.entry); walk.next(); ) {
       const { section } = walk;
       if (endpoints.ready(section) === 0) continue;
-      if (this.#hasPort(endpoints.ports(section), endpoints.portsAt(section), number)) isOpen = true;
+      if (this.#hasPort(endpoints.ports(section), endpoints.portsAt(section), TCP, number)) isOpen = true;
       else isClosed = true;
     }
     if (isOpen && isClosed) return UNCLEAR;
     return isClosed ? NO_PORT : port;
   }
 
-  #hasPort(ports: number, first: number, number: number): boolean {
+  #hasPort(ports: number, first: number, protocol: number, number: number): boolean {
     const octets = this.#octets;
     for (let index = 0, at = first; index < ports; index++, at = nextPort(octets, at))
-      if (readPortProtocol(octets, at) === TCP && portNumber(octets, at) === number) return true;
+      if (readPortProtocol(octets, at) === protocol && portNumber(octets, at) === number) return true;
     return false;
   }
 
@@ -181,8 +180,11 @@ export class HttpsComposer {
     const spoken = this.#octets[at + PORT.PROTOCOL] ?? 0;
     const number = portNumber(this.#octets, at);
     const isCluster = service.kind === SERVICE_KIND.CLUSTER;
-    const hasH3 = isCluster && (spoken & SPOKEN.H3) !== 0 && this.#hasUdp(service, number);
+    // QUIC needs a UDP port of the same number.
+    const hasUdp = this.#hasPort(service.ports, service.portsAt, UDP, number);
+    const hasH3 = isCluster && hasUdp && (spoken & SPOKEN.H3) !== 0;
     const hasH2 = (spoken & SPOKEN.H2) !== 0;
+    this.#length = 0;
     if (hasH2 || hasH3) this.#writeHead(KEY.ALPN, (hasH2 ? H2.length : 0) + (hasH3 ? H3.length : 0));
     if (hasH2) this.#append(H2, 0, H2.length);
     if (hasH3) this.#append(H3, 0, H3.length);
@@ -192,14 +194,6 @@ export class HttpsComposer {
       this.#length += 2;
     }
     if (isCluster) this.#writeHints(service);
-  }
-
-  /** QUIC needs a UDP port of the same number. */
-  #hasUdp(service: ServiceFields, number: number): boolean {
-    const octets = this.#octets;
-    for (let index = 0, at = service.portsAt; index < service.ports; index++, at = nextPort(octets, at))
-      if (readPortProtocol(octets, at) === UDP && portNumber(octets, at) === number) return true;
-    return false;
   }
 
   #writeHints(service: ServiceFields): void {
@@ -223,7 +217,7 @@ export class HttpsComposer {
   }
 
   #append(from: Uint8Array, at: number, length: number): void {
-    for (let index = 0; index < length; index++) this.#data[this.#length + index] = from[at + index] ?? 0;
+    for (let index = 0; index < length; index++) this.#parameters[this.#length + index] = from[at + index] ?? 0;
     this.#length += length;
   }
 }
