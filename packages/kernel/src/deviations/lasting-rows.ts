@@ -437,7 +437,7 @@ const TRANSPORT_ROWS = [
     plugins: ['grpc'],
     original: 'each query to a server with the scheme `grpc://` fails',
     portolan: 'it is asked, on port 443 if it names none',
-    why: 'what is meant is clear',
+    why: 'the scheme leaves no doubt',
     inCompat: 'stays',
   },
   {

@@ -119,7 +119,7 @@ export function readDigest(text: string, settings: CorefileSettings): string | u
   return digestBlocks(nodes, settings, findings);
 }
 
-/** The blocks as they are written, with what is imported and what joins them. */
+/** The blocks of a Corefile, with its imports resolved, and the blocks of `extra` joined to them. */
 function parseCorefile(
   text: string,
   settings: CorefileSettings,

@@ -35,9 +35,9 @@ export const IDENTITY_FLAGS = [
   {
     name: 'discovery',
     value: 'none',
-    help: 'answer clients that look for encrypted resolvers (resolver.arpa) that there is none',
+    help: 'tell clients that look for encrypted resolvers (resolver.arpa) that there are none',
     details:
-      'RFC 9462. Without it the question goes upstream, whose answer leads clients past this server. See [encrypted DNS](../how-to/encrypted-dns.md).',
+      'RFC 9462. Without it the question is forwarded, and the answer of an upstream server may lead clients past this one. See [encrypted DNS](../how-to/encrypted-dns.md).',
     group: LISTEN,
   },
 ] as const satisfies readonly Flag[];

@@ -125,9 +125,9 @@ export const SERVE_FLAGS = [
   {
     name: 'https-records',
     value: 'none',
-    help: 'services with appProtocol https: HTTPS records (RFC 9460)',
+    help: 'HTTPS records (RFC 9460) for services with appProtocol https',
     details:
-      'Clients that find one use TLS, also for `http`. See [HTTPS records](../how-to/https-records.md) for which services have one.',
+      'Clients that find one use TLS for `http` too. [HTTPS records](../how-to/https-records.md) says which services have one.',
     group: ZONE,
   },
   ...LOSS_FLAGS,
