@@ -3,10 +3,13 @@
  * the same services have the same digest.
  */
 import type { TableViews } from '../table/memory.ts';
-import { SERVICE, SERVICE_RECORD } from './layout.ts';
+import { PORT, PROTOCOL_MASK, SERVICE, SERVICE_RECORD } from './layout.ts';
+import { nextPort } from './service-fields.ts';
 
 const SEEDS = [0x2545f491, 0x6c8e9cf5] as const;
 const BUCKETS = 256;
+/** The bits of a port's application protocol in the octet of its protocol. */
+const APP_PROTOCOL_MASK = 0xff & ~PROTOCOL_MASK;
 
 /** The two labels of a service's entry, in wire form. */
 export function serviceKeyAt({ atoms, octets }: TableViews, entry: number): Uint8Array {
@@ -25,14 +28,28 @@ export class ServiceHasher {
     this.#views = views;
   }
 
-  /** Hashes the name and the data of a service. @param record octet of its record */
+  /**
+   * Hashes the name and the data of a service, without the application protocols of its ports: whether records have them depends on
+   * the settings of a server.
+   *
+   * @param record octet of its record
+   */
   hash(key: Uint8Array, record: number): void {
-    const { words } = this.#views;
+    const { octets, words } = this.#views;
     let [low, high]: [number, number] = [hashKey(key, SEEDS[0]), hashKey(key, SEEDS[1])];
+    const head = words[record >> 2] ?? 0;
+    let port = record + SERVICE_RECORD.ADDRESSES + ((head >>> 8) & 0xff) * 4 + ((head >>> 16) & 0xff) * 16;
+    let ports = words[(record + SERVICE_RECORD.PORTS) >> 2] ?? 0;
     const first = record >> 2;
     const end = (record + (words[(record + SERVICE_RECORD.SIZE) >> 2] ?? 0)) >> 2;
     for (let at = first; at < end; at++) {
-      const word = words[at] ?? 0;
+      let word = words[at] ?? 0;
+      const protocol = port + PORT.PROTOCOL;
+      if (ports > 0 && protocol >> 2 === at) {
+        word &= ~(APP_PROTOCOL_MASK << ((protocol & 3) * 8));
+        port = nextPort(octets, port);
+        ports--;
+      }
       low = mix(low, word);
       high = mix(high, word);
     }

@@ -5,7 +5,7 @@ import { computeBucket } from '@portolan/kernel/records/service-digest.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ServiceObject } from '../objects/objects.ts';
+import type { ServiceObject, ServicePort } from '../objects/objects.ts';
 import { serviceKey } from '../records/fill-drafts.ts';
 import { Cluster } from './cluster.ts';
 import { findDialect } from './find-dialect.ts';
@@ -20,11 +20,12 @@ const service = (name: string, address = '10.96.0.1'): ServiceObject => ({
   ports: [{ name: 'http', protocol: 'TCP', port: 80 }],
 });
 
-function makeCluster(services: readonly ServiceObject[] = []) {
+function makeCluster(services: readonly ServiceObject[] = [], hasHttpsRecords = false) {
   const clock = new ManualClock();
   const table = new TableWriter({ readers: 0, reservation: 64 * 2 ** 20, seed: 4711 });
   const options = { domain: DOMAIN, dialect: findDialect('coredns'), pods: 'disabled' } as const;
-  const cluster = new Cluster({ ...options, ttl: 30, ownAddresses: [] }, table, clock, silentLog);
+  const more = { ttl: 30, ownAddresses: [], hasHttpsRecords };
+  const cluster = new Cluster({ ...options, ...more }, table, clock, silentLog);
   cluster.services.listStarted();
   for (const each of services) cluster.services.upsert(each);
   cluster.services.listCompleted();
@@ -55,6 +56,18 @@ describe('the digest', () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it('is the same with HTTPS records and without them', () => {
+    const appProtocol = { kind: 'https', versions: ['h2', 'h3'] } as const;
+    const ports = ['https', 'a', 'bc', ''].map(
+      (name, index): ServicePort => ({ name, protocol: 'TCP', port: 443 + index, appProtocol }),
+    );
+    const digest = (hasHttpsRecords: boolean, of: readonly ServicePort[]) =>
+      makeCluster([{ ...service('web'), ports: of }], hasHttpsRecords).cluster.log.digest;
+    expect(digest(true, ports)).toBe(digest(false, ports));
+    const others = ports.with(3, { name: '', protocol: 'UDP', port: 446 });
+    expect(digest(true, others)).not.toBe(digest(true, ports));
   });
 
   it('changes with an address or a port, and keeps its latest values', () => {
