@@ -49,7 +49,7 @@ type AskedByClient = Asked & {
   readonly signature?: QuerySignature;
 };
 
-/** A span of a trace: what a part of a query's time goes into. */
+/** A span of a trace: where a part of a query's time goes. */
 export interface TraceSpan {
   /** Begins a span within this one. @param name of the handler, or of what it waits for */
   startChild(name: string): TraceSpan;

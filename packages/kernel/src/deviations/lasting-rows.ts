@@ -378,7 +378,7 @@ const TRANSPORT_ROWS = [
     id: 'trace-of-a-forward',
     plugins: ['trace'],
     original: 'each query to a server of `forward` has a span `connect` with its address',
-    portolan: 'all of a question have one, with the address of the server that replied',
+    portolan: 'the queries of a question share one, with the address of the server that replied',
     why: 'equal questions share the queries to servers',
     inCompat: 'stays',
   },
@@ -386,7 +386,7 @@ const TRANSPORT_ROWS = [
     id: 'traces-begin-here',
     plugins: ['trace'],
     original:
-      'over HTTPS, a trace goes on with that of the headers `x-b3-…`; with `client_server`, in the same span',
+      'over HTTPS, a trace continues that of the headers `x-b3-…`; with `client_server`, in the same span',
     portolan: 'each query begins a trace',
     why: 'a client must not choose which queries are traced, and with which ids',
     inCompat: 'stays',

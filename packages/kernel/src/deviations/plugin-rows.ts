@@ -73,7 +73,7 @@ const SERVER_ROWS = [
     plugins: ['kubernetes'],
     original: 'services have no HTTPS records',
     portolan:
-      'with `portolan { https_records }`, services with `appProtocol: https` have, and `_https` and `_PORT._https` are names',
+      'with `portolan { https_records }`, services with `appProtocol: https` have them, and `_https` and `_PORT._https` are names',
     why: 'RFC 9460: clients need no redirection from `http`, and learn of HTTP/3',
     inCompat: 'restored',
     with: 'own-directives',

@@ -1,5 +1,5 @@
 /**
- * `trace`: what the time of queries goes into, as spans for a collector.
+ * `trace`: where the time of queries goes, as spans for a collector.
  */
 import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import type { Draft } from '@portolan/corefile/directive/directive.ts';
