@@ -147,7 +147,7 @@ function areLabels({ octets, words }: RecordMemory, section: number, at: number,
   return true;
 }
 
-/** The octet behind some ports, or -1. @param mask of the protocol: what is spoken is known of ports of services only */
+/** The octet behind some ports, or -1. @param mask of the protocol: only ports of services have application protocols */
 function endOfPorts(octets: Uint8Array, first: number, count: number, end: number, mask = 0xff): number {
   let at = first;
   for (let left = count; left > 0; left--) {

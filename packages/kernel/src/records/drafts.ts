@@ -154,24 +154,24 @@ export function appendLabel(to: Octets, from: Uint8Array, start: number, end: nu
 export class PortsDraft {
   readonly octets = new Octets();
   count = 0;
-  /** Of the ports for which it is known what is spoken: of `SPOKEN`, and where their protocols lie in `octets`. */
-  readonly spoken = new Numbers();
-  readonly spokenAt = new Numbers();
+  /** Of the ports whose application protocol is known: of `APP_PROTOCOL`, and where their protocols lie in `octets`. */
+  readonly appProtocols = new Numbers();
+  readonly appProtocolsAt = new Numbers();
   /** Where the protocol of the last port lies. */
   #protocolAt = 0;
 
   clear(): void {
     this.octets.length = 0;
     this.count = 0;
-    this.spoken.length = 0;
-    this.spokenAt.length = 0;
+    this.appProtocols.length = 0;
+    this.appProtocolsAt.length = 0;
   }
 
-  /** Notes what is spoken on the port that was added last. @param spoken of `SPOKEN`, 0: not known */
-  note(spoken: number): void {
-    if (spoken === 0) return;
-    this.spoken.push(spoken);
-    this.spokenAt.push(this.#protocolAt);
+  /** Notes the application protocol of the port that was added last. @param bits of `APP_PROTOCOL`, 0: not known */
+  note(bits: number): void {
+    if (bits === 0) return;
+    this.appProtocols.push(bits);
+    this.appProtocolsAt.push(this.#protocolAt);
   }
 
   /**

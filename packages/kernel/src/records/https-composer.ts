@@ -7,7 +7,7 @@ import { TYPE } from '@portolan/dns/types.ts';
 import { COMPOSED } from '../table/composer.ts';
 import { type ComposerContext, QUESTION_NAME } from './composer-context.ts';
 import type { EndpointWriter } from './endpoint-writer.ts';
-import { CLUSTER_FLAG, PORT, SERVICE_KIND, SPOKEN } from './layout.ts';
+import { CLUSTER_FLAG, PORT, SERVICE_KIND, APP_PROTOCOL } from './layout.ts';
 import { areEqual, nextPort, portNumber, readPortProtocol, type ServiceFields } from './service-fields.ts';
 
 const HTTPS_PORT = 443;
@@ -100,11 +100,11 @@ export class HttpsComposer {
     for (let index = 0, at = service.portsAt; index < service.ports; index++, at = nextPort(octets, at)) {
       if (readPortProtocol(octets, at) !== TCP) continue;
       const number = portNumber(octets, at);
-      const spoken = octets[at + PORT.PROTOCOL] ?? 0;
-      if ((spoken & SPOKEN.HTTPS) !== 0) {
+      const bits = octets[at + PORT.PROTOCOL] ?? 0;
+      if ((bits & APP_PROTOCOL.HTTPS) !== 0) {
         secure++;
         if (only === NO_PORT || number === HTTPS_PORT) only = at;
-      } else if (number === HTTP_PORT || number === HTTPS_PORT || (spoken & SPOKEN.PLAIN) !== 0) return NO_PORT;
+      } else if (number === HTTP_PORT || number === HTTPS_PORT || (bits & APP_PROTOCOL.PLAIN) !== 0) return NO_PORT;
     }
     if (only === NO_PORT || (secure > 1 && portNumber(octets, only) !== HTTPS_PORT)) return NO_PORT;
     return this.#findSecure(service, portNumber(octets, only));
@@ -128,7 +128,7 @@ export class HttpsComposer {
     let found = NO_PORT;
     for (let index = 0, at = service.portsAt; index < service.ports; index++, at = nextPort(octets, at)) {
       if (readPortProtocol(octets, at) !== TCP || portNumber(octets, at) !== number) continue;
-      if (((octets[at + PORT.PROTOCOL] ?? 0) & SPOKEN.HTTPS) === 0) return NO_PORT;
+      if (((octets[at + PORT.PROTOCOL] ?? 0) & APP_PROTOCOL.HTTPS) === 0) return NO_PORT;
       if (found < 0) found = at;
     }
     if (found < 0 || service.kind === SERVICE_KIND.CLUSTER) return found;
@@ -177,13 +177,13 @@ export class HttpsComposer {
 
   /** In ascending order of their keys (RFC 9460 section 2.2). @param at the octet of the port */
   #writeParameters(service: ServiceFields, at: number, namesPort: boolean): void {
-    const spoken = this.#octets[at + PORT.PROTOCOL] ?? 0;
+    const bits = this.#octets[at + PORT.PROTOCOL] ?? 0;
     const number = portNumber(this.#octets, at);
     const isCluster = service.kind === SERVICE_KIND.CLUSTER;
     // QUIC needs a UDP port of the same number.
     const hasUdp = this.#hasPort(service.ports, service.portsAt, UDP, number);
-    const hasH3 = isCluster && hasUdp && (spoken & SPOKEN.H3) !== 0;
-    const hasH2 = (spoken & SPOKEN.H2) !== 0;
+    const hasH3 = isCluster && hasUdp && (bits & APP_PROTOCOL.H3) !== 0;
+    const hasH2 = (bits & APP_PROTOCOL.H2) !== 0;
     this.#length = 0;
     if (hasH2 || hasH3) this.#writeHead(KEY.ALPN, (hasH2 ? H2.length : 0) + (hasH3 ? H3.length : 0));
     if (hasH2) this.#append(H2, 0, H2.length);

@@ -64,8 +64,7 @@
  *     12  octets of the external name as text | octets of its target in wire form << 16
  *     16  IPv4 addresses, a number each; IPv6 addresses, 16 octets each; ports; the external name; its target
  *
- * A port: its number (2 octets, the upper one first), its protocol | what is spoken on it, `SPOKEN`, octets of its name, the name in
- * lower case.
+ * A port: its number (2 octets, the upper one first), its protocol | its `APP_PROTOCOL`, octets of its name, the name in lower case.
  *
  * A list of slices: its slots, then a record per slot, 0 where none is.
  *
@@ -221,10 +220,10 @@ export const PORT = { NUMBER: 0, PROTOCOL: 2, LENGTH: 3, NAME: 4 } as const;
 export const PROTOCOLS = ['TCP', 'UDP', 'SCTP'] as const;
 export const PROTOCOL_MASK = 0x0f;
 /**
- * What is spoken on a port of a service, where a cluster has HTTPS records. HTTPS: HTTP over TLS. PLAIN: HTTP without TLS. H2, H3: with
- * HTTPS, these versions of HTTP too.
+ * The application protocol of a port of a service, where a cluster has HTTPS records. HTTPS: HTTP over TLS. PLAIN: HTTP without TLS.
+ * H2, H3: with HTTPS, these versions of HTTP too.
  */
-export const SPOKEN = { HTTPS: 16, PLAIN: 32, H2: 64, H3: 128 } as const;
+export const APP_PROTOCOL = { HTTPS: 16, PLAIN: 32, H2: 64, H3: 128 } as const;
 
 export const SLICE_LIST = { SLOTS: 0, RECORDS: 4 } as const;
 export const SLICE_RECORD = { SIZE: 0, SECTIONS: 4, FIRST: 8 } as const;

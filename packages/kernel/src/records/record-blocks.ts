@@ -27,8 +27,8 @@ export class RecordTooLargeError extends Error {
   override readonly name = 'RecordTooLargeError';
 }
 
-/** @param keepsSpoken whether what is spoken on ports is a part of the record */
-export function encodeServiceRecord(buffer: BlockBuffer, draft: ServiceDraft, keepsSpoken: boolean): void {
+/** @param keepsAppProtocols whether the application protocols of ports are a part of the record */
+export function encodeServiceRecord(buffer: BlockBuffer, draft: ServiceDraft, keepsAppProtocols: boolean): void {
   const { ipv4, ipv6, ports, external, target } = draft;
   const longs = ipv6.length / 16;
   if (ipv4.length > MAX_OWN_ADDRESSES || longs > MAX_OWN_ADDRESSES)
@@ -53,15 +53,15 @@ export function encodeServiceRecord(buffer: BlockBuffer, draft: ServiceDraft, ke
     words[(SERVICE_RECORD.ADDRESSES >> 2) + index] = ipv4.items[index] ?? 0;
   copy(octets, ipv6At, ipv6.items, ipv6.length);
   copy(octets, portsAt, ports.octets.items, ports.octets.length);
-  if (keepsSpoken) writeSpoken(octets, portsAt, ports);
+  if (keepsAppProtocols) writeAppProtocols(octets, portsAt, ports);
   copy(octets, externalAt, external.items, external.length);
   copy(octets, externalAt + external.length, target.items, target.length);
 }
 
-function writeSpoken(to: Uint8Array, at: number, { spoken, spokenAt }: ServiceDraft['ports']): void {
-  for (let index = 0; index < spoken.length; index++) {
-    const place = at + (spokenAt.items[index] ?? 0);
-    to[place] = (to[place] ?? 0) | (spoken.items[index] ?? 0);
+function writeAppProtocols(to: Uint8Array, at: number, { appProtocols, appProtocolsAt }: ServiceDraft['ports']): void {
+  for (let index = 0; index < appProtocols.length; index++) {
+    const place = at + (appProtocolsAt.items[index] ?? 0);
+    to[place] = (to[place] ?? 0) | (appProtocols.items[index] ?? 0);
   }
 }
 

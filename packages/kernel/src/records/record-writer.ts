@@ -49,8 +49,8 @@ export interface RecordWriterOptions {
   readonly endpointRanges?: AddressMatch | undefined;
   /** Whether records of slices have the zones and nodes of endpoints. */
   readonly keepsPlaces: boolean;
-  /** Whether records of services have what is spoken on their ports. */
-  readonly keepsSpoken: boolean;
+  /** Whether records of services have the application protocols of their ports. */
+  readonly keepsAppProtocols: boolean;
 }
 
 /** Learns of each change of a service, whose former and new records can both be read then, and of its endpoints. */
@@ -113,7 +113,7 @@ export class RecordWriter {
    * @throws TableFullError or RecordTooLargeError; what was there before stays
    */
   putService(draft: ServiceDraft, list: number): boolean {
-    encodeServiceRecord(this.#buffer, draft, this.#options.keepsSpoken);
+    encodeServiceRecord(this.#buffer, draft, this.#options.keepsAppProtocols);
     return this.#putService(draft.key.items.subarray(0, draft.key.length), list);
   }
 

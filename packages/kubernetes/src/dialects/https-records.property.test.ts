@@ -4,7 +4,7 @@ import type { RecordData } from '@portolan/dns/types.ts';
 import { type Message, TYPE } from '@portolan/dns/types.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseSpokenHttp } from '../names/spoken-http.ts';
+import { parseAppProtocol } from '../names/app-protocol.ts';
 import type { EndpointsObject, ServiceObject, ServicePort } from '../objects/objects.ts';
 import { AskableCluster, question } from '../plugins/kubernetes/testing/askable-cluster.ts';
 import { ADDRESSES } from '../testing/arbitrary-objects.ts';
@@ -12,7 +12,7 @@ import { ADDRESSES } from '../testing/arbitrary-objects.ts';
 const NAME = 'web.blue.svc.cluster.local.';
 const NUMBERS = [53, 80, 443, 8080, 8443];
 
-const spoken = fc
+const appProtocol = fc
   .tuple(
     fc.constantFrom(
       undefined,
@@ -29,15 +29,15 @@ const spoken = fc
     ),
     fc.constantFrom(undefined, 'h2', 'h2,h3', 'h3, h2', 'h3', 'none', 'http/1.1', ''),
   )
-  .map(([appProtocol, alpn]) => parseSpokenHttp(appProtocol, alpn));
+  .map(([text, alpn]) => parseAppProtocol(text, alpn));
 const port: fc.Arbitrary<ServicePort> = fc
   .record({
     name: fc.constantFrom('', 'web', 'https', 'quic'),
     protocol: fc.constantFrom('TCP', 'TCP', 'TCP', 'UDP', 'SCTP'),
     port: fc.constantFrom(...NUMBERS, 443, 443, 8443, 8443),
-    spoken,
+    appProtocol,
   })
-  .map(({ spoken: said, ...rest }) => ({ ...rest, ...(said !== undefined && { spoken: said }) }));
+  .map(({ appProtocol: said, ...rest }) => ({ ...rest, ...(said !== undefined && { appProtocol: said }) }));
 const ports = fc.array(port, { minLength: 1, maxLength: 3 });
 const address = fc.oneof(
   {
@@ -132,7 +132,7 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: HTTPS records of random ser
         const mayUse = (number: number) => {
           const tcp = list.filter((each) => each.protocol === 'TCP' && each.port === number);
           expect(tcp.length).toBeGreaterThan(0);
-          for (const each of tcp) expect(each.spoken?.kind).toBe('https');
+          for (const each of tcp) expect(each.appProtocol?.kind).toBe('https');
         };
         const check = async (binding: Binding, number: number) => {
           records += 1;
@@ -155,10 +155,10 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: HTTPS records of random ser
         for (const binding of bindingsIn(await ask(NAME, TYPE.HTTPS))) {
           above += 1;
           expect(binding.target).toBe('.');
-          const plain = list.filter((each) => each.protocol === 'TCP' && each.spoken?.kind !== 'https');
+          const plain = list.filter((each) => each.protocol === 'TCP' && each.appProtocol?.kind !== 'https');
           expect(
             plain.filter(
-              ({ port: number, spoken: said }) => number === 80 || number === 443 || said !== undefined,
+              ({ port: number, appProtocol: said }) => number === 80 || number === 443 || said !== undefined,
             ),
           ).toEqual([]);
           await check(binding, findValue(binding, 3)?.readUInt16BE(0) ?? 443);

@@ -71,11 +71,11 @@ function makeSet(view: ServiceView, port: ServicePort, target: AbsoluteName): Re
 }
 
 /** QUIC needs a UDP port of the same number, which only the addresses of the service itself promise. */
-function makeAlpn({ service }: ServiceView, { port: number, spoken }: ServicePort) {
+function makeAlpn({ service }: ServiceView, { port: number, appProtocol }: ServicePort) {
   const hasUdp =
     service.address.kind === 'clusterIPs' &&
     service.ports.some(({ port, protocol }) => protocol === 'UDP' && port === number);
-  const versions = spoken?.kind === 'https' ? spoken.versions : [];
+  const versions = appProtocol?.kind === 'https' ? appProtocol.versions : [];
   const usable = versions.filter((version) => version !== 'h3' || hasUdp);
   if (usable.length === 0) return [];
   return [

@@ -1,14 +1,14 @@
 /**
  * The port of a service that `https://SERVICE/` means.
  */
-import type { SpokenHttp } from '../objects/objects.ts';
+import type { AppProtocol } from '../objects/objects.ts';
 
 export const HTTPS_PORT = 443;
 const HTTP_PORT = 80;
 
 interface NumberedPort {
   readonly port: number;
-  readonly spoken?: SpokenHttp;
+  readonly appProtocol?: AppProtocol;
 }
 
 /** A port, or why the service has none. */
@@ -31,7 +31,7 @@ export function findOwnPort<Port extends NumberedPort>(tcp: readonly Port[]): Ow
   return own === undefined ? { kind: 'several-ports' } : { kind: 'found', port: own };
 }
 
-export const isHttps = ({ spoken }: Pick<NumberedPort, 'spoken'>): boolean => spoken?.kind === 'https';
+export const isHttps = ({ appProtocol }: Pick<NumberedPort, 'appProtocol'>): boolean => appProtocol?.kind === 'https';
 
-const mayBePlain = ({ port, spoken }: NumberedPort): boolean =>
-  port === HTTP_PORT || port === HTTPS_PORT || spoken?.kind === 'plain';
+const mayBePlain = ({ port, appProtocol }: NumberedPort): boolean =>
+  port === HTTP_PORT || port === HTTPS_PORT || appProtocol?.kind === 'plain';

@@ -12,12 +12,12 @@ export interface ServicePort {
   readonly name: string;
   readonly protocol: Protocol;
   readonly port: number;
-  /** What is spoken on it, of ports of services. Default: not known. */
-  readonly spoken?: SpokenHttp;
+  /** Of ports of services. Default: not known. */
+  readonly appProtocol?: AppProtocol;
 }
 
 /** HTTP on a port, by `appProtocol`. `versions`: with TLS, those besides HTTP/1.1, by an annotation. */
-export type SpokenHttp =
+export type AppProtocol =
   | { readonly kind: 'plain' }
   | { readonly kind: 'https'; readonly versions: readonly HttpVersion[] };
 

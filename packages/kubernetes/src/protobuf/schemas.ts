@@ -8,7 +8,7 @@ import {
   readMessage,
   type Schema,
 } from '@portolan/kernel/base/protobuf-message.ts';
-import { ALPN_ANNOTATION } from '../names/spoken-http.ts';
+import { ALPN_ANNOTATION } from '../names/app-protocol.ts';
 import { EncodedObject } from './encoded-object.ts';
 
 type Definition = readonly [number: number, name: string, kind: FieldKind, more?: Schema | readonly string[]];

@@ -3,8 +3,8 @@
  */
 import { Cursor } from '@portolan/kernel/base/protobuf-message.ts';
 import { ServiceDraft } from '@portolan/kernel/records/drafts.ts';
-import { DISTRIBUTION, SERVICE_KIND, SPOKEN } from '@portolan/kernel/records/layout.ts';
-import { encodeSpoken, parseSpokenHttp } from '../names/spoken-http.ts';
+import { DISTRIBUTION, SERVICE_KIND, APP_PROTOCOL } from '@portolan/kernel/records/layout.ts';
+import { encodeAppProtocol, parseAppProtocol } from '../names/app-protocol.ts';
 import type { ServiceObject } from '../objects/objects.ts';
 import { trimService } from '../objects/trim/trim-service.ts';
 import { nameless, type Trimmed } from '../objects/trim/trimmed.ts';
@@ -116,13 +116,13 @@ class ServiceDecoder {
     else this.#draft.addAddress(this.#octets.toString('latin1', range.start, range.end));
   }
 
-  /** What is spoken by TLS depends on the annotation, which may come behind the ports. */
-  #noteVersions({ ports: { spoken } }: ServiceDraft): void {
+  /** The versions of HTTP with TLS depend on the annotation, which may come behind the ports. */
+  #noteVersions({ ports: { appProtocols } }: ServiceDraft): void {
     const { start, end } = this.#metadata.alpn;
     if (start === end) return;
-    const bits = encodeSpoken(parseSpokenHttp('https', this.#octets.toString('utf8', start, end)));
-    for (let index = 0; index < spoken.length; index++)
-      if (((spoken.items[index] ?? 0) & SPOKEN.HTTPS) !== 0) spoken.items[index] = bits;
+    const bits = encodeAppProtocol(parseAppProtocol('https', this.#octets.toString('utf8', start, end)));
+    for (let index = 0; index < appProtocols.length; index++)
+      if (((appProtocols.items[index] ?? 0) & APP_PROTOCOL.HTTPS) !== 0) appProtocols.items[index] = bits;
   }
 
   /** Decides on the kind of the service. @returns false if it has no usable address or name */

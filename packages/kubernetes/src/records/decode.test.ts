@@ -33,7 +33,7 @@ const address = fc.constantFrom(
 );
 
 const appProtocol = fc.constantFrom(undefined, '', 'https', 'HTTPS', 'kubernetes.io/wss', 'http', 'mysql');
-const servicePort = fc.tuple(port, appProtocol).map(([rest, spoken]) => ({ ...rest, appProtocol: spoken }));
+const servicePort = fc.tuple(port, appProtocol).map(([rest, text]) => ({ ...rest, appProtocol: text }));
 const annotations = fc.constantFrom(
   {},
   { other: 'h2' },
@@ -127,17 +127,17 @@ describe('a Service in Protocol Buffers', () => {
         if (!(object instanceof DraftedService)) throw new TypeError('it was not decoded into a draft');
         const byOctets = encodeRecord((to) => encodeServiceRecord(to, object.draft, true));
         expect(isServiceRecord(buffer, 0, buffer.length)).toBe(true);
-        const withoutSpoken = encodeRecord((to) => encodeServiceRecord(to, object.draft, false));
+        const withoutAppProtocols = encodeRecord((to) => encodeServiceRecord(to, object.draft, false));
         const { isUsable } = object.draft;
         const expected = draftService(trimmed.object);
         expect(isUsable).toBe(expected.isUsable);
         expect(byOctets).toEqual(encodeRecord((to) => encodeServiceRecord(to, expected, true)));
         const plain = {
           ...trimmed.object,
-          ports: trimmed.object.ports.map(({ spoken: _, ...rest }) => rest),
+          ports: trimmed.object.ports.map(({ appProtocol: _, ...rest }) => rest),
         };
         const expectedPlain = encodeRecord((to) => encodeServiceRecord(to, draftService(plain), true));
-        expect(withoutSpoken).toEqual(expectedPlain);
+        expect(withoutAppProtocols).toEqual(expectedPlain);
         expect({ external: [], selects: false, ...trimmed.object }).toEqual({
           kind: object.kind,
           namespace: object.namespace,

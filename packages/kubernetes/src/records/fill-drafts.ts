@@ -22,7 +22,7 @@ import {
 import { canonicalAddress, endpointLabel } from '../names/endpoints.ts';
 import { externalTarget } from '../names/external-target.ts';
 import { hostnameLabel } from '../names/labels.ts';
-import { encodeSpoken } from '../names/spoken-http.ts';
+import { encodeAppProtocol } from '../names/app-protocol.ts';
 import type { EndpointAddress, EndpointsObject, ServiceObject, ServicePort } from '../objects/objects.ts';
 
 const service = new ServiceDraft();
@@ -138,10 +138,10 @@ function writeKey(key: Octets, name: string): boolean {
   return true;
 }
 
-function addPort(ports: PortsDraft, { name, protocol, port, spoken }: ServicePort): void {
+function addPort(ports: PortsDraft, { name, protocol, port, appProtocol }: ServicePort): void {
   const octets = Buffer.from(name, 'utf8');
   ports.add(port, PROTOCOLS.indexOf(protocol), octets, 0, octets.length);
-  ports.note(encodeSpoken(spoken));
+  ports.note(encodeAppProtocol(appProtocol));
 }
 
 /** The key of a service's entry; undefined if its names cannot be labels. */

@@ -2,7 +2,7 @@
  * The metadata of an object in Protocol Buffers: names, and the values of some keys.
  */
 import type { Cursor } from '@portolan/kernel/base/protobuf-message.ts';
-import { ALPN_ANNOTATION } from '../names/spoken-http.ts';
+import { ALPN_ANNOTATION } from '../names/app-protocol.ts';
 import {
   clearRange,
   delimited,

@@ -4,7 +4,7 @@
 import type { Cursor } from '@portolan/kernel/base/protobuf-message.ts';
 import type { PortsDraft } from '@portolan/kernel/records/drafts.ts';
 import { PROTOCOLS } from '@portolan/kernel/records/layout.ts';
-import { encodeSpoken, parseSpokenHttp } from '../names/spoken-http.ts';
+import { encodeAppProtocol, parseAppProtocol } from '../names/app-protocol.ts';
 import { clearRange, delimited, isText, newRange, readInner, readRange, varint } from './protobuf-fields.ts';
 
 const NAME = delimited(1);
@@ -41,13 +41,13 @@ export class PortDecoder {
       start === end ? 0 : NAMES.findIndex((name) => isText(cursor.octets, this.#protocol, name));
     if (protocol < 0 || this.#number <= 0 || this.#number > 0xffff) return;
     this.#ports.add(this.#number, protocol, cursor.octets, this.#name.start, this.#name.end);
-    this.#ports.note(this.#readSpoken(cursor.octets));
+    this.#ports.note(this.#readAppProtocol(cursor.octets));
   }
 
-  /** @returns of `SPOKEN`, without versions */
-  #readSpoken(octets: Buffer): number {
+  /** @returns of `APP_PROTOCOL`, without versions */
+  #readAppProtocol(octets: Buffer): number {
     const { start, end } = this.#appProtocol;
-    return start === end ? 0 : encodeSpoken(parseSpokenHttp(octets.toString('utf8', start, end), undefined));
+    return start === end ? 0 : encodeAppProtocol(parseAppProtocol(octets.toString('utf8', start, end), undefined));
   }
 
   readonly #take = (tag: number, cursor: Cursor): boolean => {

@@ -28,7 +28,7 @@ import {
 } from '@portolan/kernel/records/slice-addresses.ts';
 import type { NamedTarget } from '../names/endpoint-targets.ts';
 import type { Endpoint } from '../names/endpoints.ts';
-import { decodeSpoken } from '../names/spoken-http.ts';
+import { decodeAppProtocol } from '../names/app-protocol.ts';
 import type { ServiceObject, ServicePort } from '../objects/objects.ts';
 
 /** A namespace, and the name of an object in it. */
@@ -113,12 +113,12 @@ export class RecordViews {
     let end = at;
     for (let index = 0; index < count; index += 1) {
       const length = this.#octets[end + PORT.LENGTH] ?? 0;
-      const spoken = decodeSpoken(this.#octets[end + PORT.PROTOCOL] ?? 0);
+      const appProtocol = decodeAppProtocol(this.#octets[end + PORT.PROTOCOL] ?? 0);
       ports.push({
         name: this.#text(end + PORT.NAME, length),
         protocol: PROTOCOLS[readPortProtocol(this.#octets, end)] ?? 'TCP',
         port: ((this.#octets[end] ?? 0) << 8) | (this.#octets[end + 1] ?? 0),
-        ...(spoken !== undefined && { spoken }),
+        ...(appProtocol !== undefined && { appProtocol }),
       });
       end += PORT.NAME + length;
     }

@@ -5,7 +5,7 @@
  * `undefined` always means "not looked at", never "none".
  */
 
-import type { SpokenHttp } from '@portolan/kubernetes/objects/objects.ts';
+import type { AppProtocol } from '@portolan/kubernetes/objects/objects.ts';
 
 export interface EndpointEvidence {
   readonly address: string;
@@ -28,8 +28,8 @@ export interface PortEvidence {
   /** `tcp`, `udp` or `sctp`. */
   readonly protocol: string;
   readonly port: number;
-  /** What is spoken on it. Default: not known. */
-  readonly spoken?: SpokenHttp;
+  /** Default: not known. */
+  readonly appProtocol?: AppProtocol;
 }
 
 export interface ServiceEvidence {

@@ -10,7 +10,7 @@ const WAITING = [
   { address: '10.1.0.8', hostname: undefined, pod: undefined },
 ];
 function securePort(port: number): PortEvidence {
-  return { name: 'https', protocol: 'tcp', port, spoken: { kind: 'https', versions: [] } };
+  return { name: 'https', protocol: 'tcp', port, appProtocol: { kind: 'https', versions: [] } };
 }
 
 const evidence = makeEvidence(

@@ -1,8 +1,8 @@
 /**
  * Ports, which have the same form in Services, EndpointSlices and Endpoints.
  */
-import { parseSpokenHttp } from '../../names/spoken-http.ts';
-import type { Protocol, ServicePort, SpokenHttp } from '../objects.ts';
+import { parseAppProtocol } from '../../names/app-protocol.ts';
+import type { Protocol, ServicePort, AppProtocol } from '../objects.ts';
 import { asList, asRecord, asText, type JsonRecord } from './fields.ts';
 
 const PROTOCOLS: readonly Protocol[] = ['TCP', 'UDP', 'SCTP'];
@@ -12,14 +12,14 @@ export function trimPorts(value: unknown): readonly ServicePort[] {
   return trimEach(value, () => undefined);
 }
 
-/** The ports of a service, with what is spoken on them. @param alpn its annotation */
+/** The ports of a service, with their application protocols. @param alpn its annotation */
 export function trimServicePorts(value: unknown, alpn: string | undefined): readonly ServicePort[] {
-  return trimEach(value, (port) => parseSpokenHttp(asText(port['appProtocol']), alpn));
+  return trimEach(value, (port) => parseAppProtocol(asText(port['appProtocol']), alpn));
 }
 
 function trimEach(
   value: unknown,
-  readSpoken: (port: JsonRecord) => SpokenHttp | undefined,
+  readAppProtocol: (port: JsonRecord) => AppProtocol | undefined,
 ): readonly ServicePort[] {
   return asList(value).flatMap((item) => {
     const port = asRecord(item);
@@ -28,8 +28,8 @@ function trimEach(
     const wanted = asText(port?.['protocol']) ?? 'TCP';
     const protocol = PROTOCOLS.find((known) => known === wanted);
     if (port === undefined || protocol === undefined || !isPortNumber(number)) return [];
-    const spoken = readSpoken(port);
-    return [{ name, protocol, port: number, ...(spoken !== undefined && { spoken }) }];
+    const appProtocol = readAppProtocol(port);
+    return [{ name, protocol, port: number, ...(appProtocol !== undefined && { appProtocol }) }];
   });
 }
 

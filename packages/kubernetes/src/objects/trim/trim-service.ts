@@ -2,7 +2,7 @@
  * Service: its addresses or its external name, and its ports.
  */
 import { isIP } from 'node:net';
-import { ALPN_ANNOTATION } from '../../names/spoken-http.ts';
+import { ALPN_ANNOTATION } from '../../names/app-protocol.ts';
 import type { ServiceObject } from '../objects.ts';
 import { asList, asRecord, asText, asTexts, type JsonRecord } from './fields.ts';
 import { trimServicePorts } from './trim-ports.ts';

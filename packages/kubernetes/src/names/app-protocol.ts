@@ -1,8 +1,8 @@
 /**
- * What is spoken on the ports of a service: `appProtocol`, and the annotation with the versions of HTTP.
+ * The application protocols of the ports of a service: `appProtocol`, and the annotation with the versions of HTTP.
  */
-import { SPOKEN } from '@portolan/kernel/records/layout.ts';
-import type { HttpVersion, SpokenHttp } from '../objects/objects.ts';
+import { APP_PROTOCOL } from '@portolan/kernel/records/layout.ts';
+import type { HttpVersion, AppProtocol } from '../objects/objects.ts';
 
 /** `h2`, `h3` or both, separated by commas: versions besides HTTP/1.1. `none`: the service has no HTTPS records. */
 export const ALPN_ANNOTATION = 'portolan-https/alpn';
@@ -21,10 +21,10 @@ const APP_PROTOCOLS: ReadonlyMap<string, 'https' | 'plain'> = new Map([
  * @param alpn the annotation of its service; undefined: it has none
  * @returns undefined: not known
  */
-export function parseSpokenHttp(
+export function parseAppProtocol(
   appProtocol: string | undefined,
   alpn: string | undefined,
-): SpokenHttp | undefined {
+): AppProtocol | undefined {
   const kind = APP_PROTOCOLS.get(appProtocol?.toLowerCase() ?? '');
   if (kind === undefined) return undefined;
   const words = alpn?.split(',').map((word) => word.trim()) ?? [];
@@ -34,17 +34,17 @@ export function parseSpokenHttp(
 
 const VERSIONS: readonly HttpVersion[] = ['h2', 'h3'];
 
-/** @returns of `SPOKEN`, 0: not known */
-export function encodeSpoken(spoken: SpokenHttp | undefined): number {
-  if (spoken === undefined) return 0;
-  if (spoken.kind === 'plain') return SPOKEN.PLAIN;
-  const { versions } = spoken;
-  return SPOKEN.HTTPS | (versions.includes('h2') ? SPOKEN.H2 : 0) | (versions.includes('h3') ? SPOKEN.H3 : 0);
+/** @returns of `APP_PROTOCOL`, 0: not known */
+export function encodeAppProtocol(appProtocol: AppProtocol | undefined): number {
+  if (appProtocol === undefined) return 0;
+  if (appProtocol.kind === 'plain') return APP_PROTOCOL.PLAIN;
+  const { versions } = appProtocol;
+  return APP_PROTOCOL.HTTPS | (versions.includes('h2') ? APP_PROTOCOL.H2 : 0) | (versions.includes('h3') ? APP_PROTOCOL.H3 : 0);
 }
 
-/** @param bits of `SPOKEN`, with others */
-export function decodeSpoken(bits: number): SpokenHttp | undefined {
-  if ((bits & SPOKEN.PLAIN) !== 0) return { kind: 'plain' };
-  if ((bits & SPOKEN.HTTPS) === 0) return undefined;
-  return { kind: 'https', versions: VERSIONS.filter((_, index) => (bits & (SPOKEN.H2 << index)) !== 0) };
+/** @param bits of `APP_PROTOCOL`, with others */
+export function decodeAppProtocol(bits: number): AppProtocol | undefined {
+  if ((bits & APP_PROTOCOL.PLAIN) !== 0) return { kind: 'plain' };
+  if ((bits & APP_PROTOCOL.HTTPS) === 0) return undefined;
+  return { kind: 'https', versions: VERSIONS.filter((_, index) => (bits & (APP_PROTOCOL.H2 << index)) !== 0) };
 }
