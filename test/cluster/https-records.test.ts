@@ -2,9 +2,7 @@
  * HTTPS records of services in each role with a cluster, over UDP and TCP, through changes of the service; and what clients do with them.
  */
 import { execFile } from 'node:child_process';
-import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
@@ -18,6 +16,7 @@ import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { namespace } from '../list-watch/harness.ts';
+import { openPage } from '../support/chromium.ts';
 import { formatSocketName, runToEnd } from '../support/control.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';
@@ -127,14 +126,6 @@ it.each(ROLES)('%s has none unless they are switched on', async (role) => {
   expect(text).toContain('has no HTTPS record: HTTPS records are off');
 });
 
-/** The hash of the server's key, which Chromium takes without an authority. */
-function keyHash(): string {
-  const { publicKey } = new X509Certificate(readFileSync(tlsFixturePath('server.crt')));
-  return createHash('sha256')
-    .update(publicKey.export({ type: 'spki', format: 'der' }))
-    .digest('base64');
-}
-
 itWithTool(['chromium', 'kdig'], 'Chromium uses TLS at once where a service has a record', async () => {
   const page = createServer(readTlsFixture('server'), (_, response) =>
     response.end('<body>found by TLS</body>'),
@@ -172,21 +163,5 @@ itWithTool(['chromium', 'kdig'], 'Chromium uses TLS at once where a service has 
   const name = 'shop.default.svc.cluster.example';
   const asked = ['@127.0.0.1', '-p', String(dns), '+short', `_${pagePort}._https.${name}`, 'HTTPS'];
   await expect.poll(async () => (await run('kdig', asked)).stdout, PATIENCE).toContain(`1 ${name}.`);
-  const settings = { mode: 'secure', templates: `https://${HOST}:${doh}/dns-query` };
-  await folder.write('profile/Local State', JSON.stringify({ dns_over_https: settings }));
-  const { stdout } = await run(
-    'chromium',
-    [
-      '--headless',
-      '--no-sandbox',
-      '--disable-gpu',
-      `--user-data-dir=${folder.path}/profile`,
-      `--ignore-certificate-errors-spki-list=${keyHash()}`,
-      '--no-proxy-server',
-      '--dump-dom',
-      `http://${name}:${pagePort}/`,
-    ],
-    { timeout: 45_000, killSignal: 'SIGKILL' },
-  );
-  expect(stdout).toContain('found by TLS');
+  expect(await openPage(`http://${name}:${pagePort}/`, doh)).toContain('found by TLS');
 });

@@ -1,33 +1,19 @@
 /**
  * Chromium as a client of `https://`: it finds a page by DNS over HTTPS alone.
  */
-import { execFile } from 'node:child_process';
-import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { promisify } from 'node:util';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterEach, expect, onTestFinished } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
+import { openPage } from '../support/chromium.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';
 
 afterEach(endAllPrograms);
-const run = promisify(execFile);
-/** Milliseconds: only a browser that hangs takes so long. */
-const PATIENCE = 45_000;
-
-/** The hash of the server's key, which Chromium takes without an authority. */
-function keyHash(): string {
-  const { publicKey } = new X509Certificate(readFileSync(tlsFixturePath('server.crt')));
-  return createHash('sha256')
-    .update(publicKey.export({ type: 'spki', format: 'der' }))
-    .digest('base64');
-}
 
 /** A page on loopback. @returns its port */
 async function servePage(text: string): Promise<number> {
@@ -63,23 +49,7 @@ itWithTool('chromium', 'Chromium finds a page by its questions over HTTPS', asyn
   );
   const program = runPortolan(['coredns', '-conf', conf]);
   await waitUntil('the banner', () => program.output.includes('linux/'));
-  const settings = { mode: 'secure', templates: `https://127.0.0.1:${port}/dns-query` };
-  await folder.write('profile/Local State', JSON.stringify({ dns_over_https: settings }));
-  const { stdout } = await run(
-    'chromium',
-    [
-      '--headless',
-      '--no-sandbox',
-      '--disable-gpu',
-      `--user-data-dir=${folder.path}/profile`,
-      `--ignore-certificate-errors-spki-list=${keyHash()}`,
-      '--no-proxy-server',
-      '--dump-dom',
-      `http://page.example:${page}/`,
-    ],
-    { timeout: PATIENCE, killSignal: 'SIGKILL' },
-  );
-  expect(stdout).toContain('found it');
+  expect(await openPage(`http://page.example:${page}/`, port)).toContain('found it');
   const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
   const [, answered] = /^coredns_dns_https_responses_total\{.*status="200"\} (\d+)$/m.exec(text) ?? [];
   expect(Number(answered)).toBeGreaterThan(0);

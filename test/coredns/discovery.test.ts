@@ -12,6 +12,7 @@ import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { formatSocketName, runToEnd } from '../support/control.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { CLUSTER_ROLES, startRole } from '../support/roles.ts';
 import { describeWithTool } from '../support/tools.ts';
 
 afterEach(endAllPrograms);
@@ -97,71 +98,27 @@ describeWithTool(['kdig', 'curl'], 'a client that discovers encrypted listeners'
   });
 });
 
-/** Each role with an upstream server, and the words that switch discovery on. */
-const ROLES: readonly (readonly [
-  string,
-  (port: number, upstream: number, isOn: boolean) => Promise<readonly string[]>,
-  RegExp,
-])[] = [
-  ['serve', async (...given) => ['serve', ...writeFlags(...given)], /"message":"serving"/],
-  ['kube-dns', async (...given) => ['kube-dns', ...writeFlags(...given)], /"message":"serving"/],
-  ['coredns', async (...given) => ['coredns', '-conf', await writeCorefile(...given)], /linux\//],
-  [
-    'node-cache',
-    async (...given) => [
-      'node-cache',
-      '-conf',
-      await writeCorefile(...given),
-      '-localip',
-      HOST,
-      '-setupinterface=false',
-      '-setupiptables=false',
-      '-metrics-listen-address',
-      `${HOST}:0`,
-    ],
-    /linux\//,
-  ],
-];
-
-function writeFlags(port: number, upstream: number, isOn: boolean): readonly string[] {
-  const own = [`--dns-bind-address=${HOST}`, `--dns-port=${port}`, `--healthz-port=${HOST}:0`];
-  const rest = ['--example', '--log-format=json', `--nameservers=${HOST}:${upstream}`];
-  return [...own, ...rest, ...(isOn ? ['--discovery'] : [])];
-}
-
-async function writeCorefile(port: number, upstream: number, isOn: boolean): Promise<string> {
-  const folder = await makeTemporaryFolder();
-  const feature = isOn ? 'portolan {\n discovery\n }\n' : '';
-  return await folder.write(
-    'Corefile',
-    `.:${port} {\n bind ${HOST}\n cache\n ${feature} forward . ${HOST}:${upstream}\n}\n`,
-  );
-}
-
-it.each(ROLES)(
-  '%s sends questions for resolvers upstream only unless discovery is on',
-  async (_, write, sign) => {
-    const upstream = await LoopbackUpstream.start(({ query, send }) => send(reply(query, {})));
-    onTestFinished(() => upstream.stop());
-    const askBoth = async (isOn: boolean) => {
-      const port = await findFreePort();
-      const program = runPortolan(await write(port, upstream.port, isOn));
-      await waitUntil('the server', () => sign.test(`${program.errors}${program.output}`));
-      for (const type of ['SVCB', 'A'] as const) {
-        const response = await ask({ address: HOST, port }, '_dns.resolver.arpa.', type);
-        const { header, answers, authorities } = response;
-        expect(header.rcode).toBe(0);
-        if (!isOn) continue;
-        expect(answers).toEqual([]);
-        expect(authorities).toMatchObject([{ name: 'resolver.arpa.', data: { kind: 'SOA' } }]);
-      }
-      program.signal('SIGKILL');
-      await program.exit;
-      return upstream.queries
-        .splice(0)
-        .filter(({ query }) => query.questions[0]?.name.endsWith('resolver.arpa.'));
-    };
-    expect(await askBoth(true)).toHaveLength(0);
-    expect(await askBoth(false)).toHaveLength(2);
-  },
-);
+it.each(CLUSTER_ROLES)('%s sends questions for resolvers upstream only unless discovery is on', async (role) => {
+  const upstream = await LoopbackUpstream.start(({ query, send }) => send(reply(query, {})));
+  onTestFinished(() => upstream.stop());
+  const hasFlag = role === 'serve' || role === 'kube-dns';
+  const askBoth = async (isOn: boolean) => {
+    const joining = isOn ? 'portolan {\n discovery\n }' : '';
+    const flags = isOn && hasFlag ? ['--discovery'] : [];
+    const { program, ...server } = await startRole(role, { upstream: upstream.port, joining }, { flags });
+    for (const type of ['SVCB', 'A'] as const) {
+      const { header, answers, authorities } = await ask(server, '_dns.resolver.arpa.', type);
+      expect(header.rcode).toBe(0);
+      if (!isOn) continue;
+      expect(answers).toEqual([]);
+      expect(authorities).toMatchObject([{ name: 'resolver.arpa.', data: { kind: 'SOA' } }]);
+    }
+    program.signal('SIGKILL');
+    await program.exit;
+    return upstream.queries
+      .splice(0)
+      .filter(({ query }) => query.questions[0]?.name.endsWith('resolver.arpa.'));
+  };
+  expect(await askBoth(true)).toHaveLength(0);
+  expect(await askBoth(false)).toHaveLength(2);
+});
