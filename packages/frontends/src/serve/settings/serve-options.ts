@@ -39,7 +39,7 @@ export interface ServePlan {
   readonly resolver: ResolverPlan;
   readonly listen: ListenPlan;
   readonly identity: IdentityPlan;
-  /** Whether it answers itself that clients can discover no encrypted resolver. */
+  /** Whether it answers questions about `resolver.arpa` itself: there is no encrypted resolver to discover. */
   readonly servesDiscovery: boolean;
   readonly health: HealthPlan;
   readonly log: LogPlan;
