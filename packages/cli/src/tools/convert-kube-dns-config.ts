@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { convertKubeDnsConfig } from '@portolan/frontends/coredns/settings/from-kube-dns.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
-import { parseYamlDocument } from '@portolan/kubernetes/manifests/parse-yaml.ts';
 import { asRecord, toTextMap } from '@portolan/kubernetes/objects/trim/fields.ts';
+import { parseYamlDocument } from '@portolan/kubernetes/yaml/parse-yaml.ts';
 import type { Document } from 'yaml';
 import { ExitError } from '../grammar/exit.ts';
 

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeSystemError } from '@portolan/kernel/base/system-errors.ts';
-import { parseYaml } from '@portolan/kubernetes/manifests/parse-yaml.ts';
+import { parseYaml } from '@portolan/kubernetes/yaml/parse-yaml.ts';
 
 /** @param file a path; `-` is standard input @throws Error if it cannot be read or is not JSON or YAML */
 export function readEvidence(file: string): readonly unknown[] {

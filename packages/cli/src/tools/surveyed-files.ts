@@ -6,8 +6,8 @@ import { basename, dirname, join } from 'node:path';
 import { DISK_FILES } from '@portolan/corefile/syntax/corefile-files.ts';
 import { mountedFiles } from '@portolan/frontends/coredns/settings/mounted-files.ts';
 import type { SurveyedSource } from '@portolan/frontends/coredns/settings/survey.ts';
-import { parseYaml } from '@portolan/kubernetes/manifests/parse-yaml.ts';
 import { asRecord, toTextMap } from '@portolan/kubernetes/objects/trim/fields.ts';
+import { parseYaml } from '@portolan/kubernetes/yaml/parse-yaml.ts';
 
 /** `Corefile`, `Corefile.base`, `east.Corefile`. */
 const COREFILE = /^corefile(?:\.[\w-]+)?$|\.corefile$/i;

@@ -15,7 +15,7 @@ import { trimNamespace } from '../objects/trim/trim-namespace.ts';
 import { trimPod } from '../objects/trim/trim-pod.ts';
 import { trimService } from '../objects/trim/trim-service.ts';
 import type { Trim } from '../objects/trim/trimmed.ts';
-import { parseYaml } from './parse-yaml.ts';
+import { parseYaml } from '../yaml/parse-yaml.ts';
 
 export class ManifestError extends ItemFault {
   override readonly name = 'ManifestError';

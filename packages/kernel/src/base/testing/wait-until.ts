@@ -1,14 +1,14 @@
+/**
+ * Waits for a condition, never for a time.
+ */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
 /** Turns of the event loop that a condition of this process needs. */
 const TURNS = 100;
-/** Milliseconds between two looks at what others must do first: they need the processor. */
+/** Milliseconds between two looks at what other processes do, which need the processor. */
 const PAUSE = 3;
 
-/**
- * Waits for a condition, never for a time: checks it after each turn of the event loop, and less often once other processes are waited
- * for.
- */
+/** Checks the condition after each turn of the event loop, and less often once other processes are waited for. */
 export async function waitUntil(
   what: string,
   condition: () => boolean,

@@ -115,7 +115,7 @@ async function readKubeconfig(file: string, mayLack: boolean): Promise<Kubeconfi
     if (mayLack && findErrorCode(error) === 'ENOENT') return undefined;
     throw new ClusterConfigurationError(`cannot read kubeconfig: ${file}: ${describeReadFault(error)}`, file);
   }
-  const fields = parseJson(text) ?? parse(file, text, await import('../../manifests/parse-yaml.ts'));
+  const fields = parseJson(text) ?? parse(file, text, await import('../../yaml/parse-yaml.ts'));
   const current = fields['current-context'];
   return {
     files: [file],
@@ -148,7 +148,7 @@ function parseJson(text: string): Fields | undefined {
 function parse(
   file: string,
   text: string,
-  { parseYamlDocument }: typeof import('../../manifests/parse-yaml.ts'),
+  { parseYamlDocument }: typeof import('../../yaml/parse-yaml.ts'),
 ): Fields {
   // A warning would show keys of the file, which may be secrets.
   const document = parseYamlDocument(text, { logLevel: 'error' });
