@@ -98,27 +98,30 @@ describeWithTool(['kdig', 'curl'], 'a client that discovers encrypted listeners'
   });
 });
 
-it.each(CLUSTER_ROLES)('%s sends questions for resolvers upstream only unless discovery is on', async (role) => {
-  const upstream = await LoopbackUpstream.start(({ query, send }) => send(reply(query, {})));
-  onTestFinished(() => upstream.stop());
-  const hasFlag = role === 'serve' || role === 'kube-dns';
-  const askBoth = async (isOn: boolean) => {
-    const joining = isOn ? 'portolan {\n discovery\n }' : '';
-    const flags = isOn && hasFlag ? ['--discovery'] : [];
-    const { program, ...server } = await startRole(role, { upstream: upstream.port, joining }, { flags });
-    for (const type of ['SVCB', 'A'] as const) {
-      const { header, answers, authorities } = await ask(server, '_dns.resolver.arpa.', type);
-      expect(header.rcode).toBe(0);
-      if (!isOn) continue;
-      expect(answers).toEqual([]);
-      expect(authorities).toMatchObject([{ name: 'resolver.arpa.', data: { kind: 'SOA' } }]);
-    }
-    program.signal('SIGKILL');
-    await program.exit;
-    return upstream.queries
-      .splice(0)
-      .filter(({ query }) => query.questions[0]?.name.endsWith('resolver.arpa.'));
-  };
-  expect(await askBoth(true)).toHaveLength(0);
-  expect(await askBoth(false)).toHaveLength(2);
-});
+it.each(CLUSTER_ROLES)(
+  '%s sends questions for resolvers upstream only unless discovery is on',
+  async (role) => {
+    const upstream = await LoopbackUpstream.start(({ query, send }) => send(reply(query, {})));
+    onTestFinished(() => upstream.stop());
+    const hasFlag = role === 'serve' || role === 'kube-dns';
+    const askBoth = async (isOn: boolean) => {
+      const joining = isOn ? 'portolan {\n discovery\n }' : '';
+      const flags = isOn && hasFlag ? ['--discovery'] : [];
+      const { program, ...server } = await startRole(role, { upstream: upstream.port, joining }, { flags });
+      for (const type of ['SVCB', 'A'] as const) {
+        const { header, answers, authorities } = await ask(server, '_dns.resolver.arpa.', type);
+        expect(header.rcode).toBe(0);
+        if (!isOn) continue;
+        expect(answers).toEqual([]);
+        expect(authorities).toMatchObject([{ name: 'resolver.arpa.', data: { kind: 'SOA' } }]);
+      }
+      program.signal('SIGKILL');
+      await program.exit;
+      return upstream.queries
+        .splice(0)
+        .filter(({ query }) => query.questions[0]?.name.endsWith('resolver.arpa.'));
+    };
+    expect(await askBoth(true)).toHaveLength(0);
+    expect(await askBoth(false)).toHaveLength(2);
+  },
+);

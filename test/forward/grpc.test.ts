@@ -53,7 +53,9 @@ it('asks with TLS, and only a server whose certificate is trusted', async () => 
   const server = await serve(repeat, { tls: readTlsFixture('server') });
   const tls = { serverName: 'localhost', authorities: AUTHORITIES };
   expect(await ask(connectByGrpc(server.port, { tls }))).toMatchObject(REPLY);
-  expect(await ask(connectByGrpc(server.port, { tls: { ...tls, authorities: undefined } }))).toMatch(/^[A-Z_]+$/);
+  expect(await ask(connectByGrpc(server.port, { tls: { ...tls, authorities: undefined } }))).toMatch(
+    /^[A-Z_]+$/,
+  );
   expect(await ask(connectByGrpc(server.port, { tls: { ...tls, serverName: 'other.example' } }))).toContain(
     'certificate is valid for',
   );

@@ -8,7 +8,7 @@ import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { TcpListener } from '@portolan/kernel/listen/tcp.ts';
 import { PortInUseError } from '@portolan/kernel/socket/socket-error.ts';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { answerAuthoritatively, HeldAnswers } from './scripted-answers.ts';
 import { startTcp } from './scripted-listener.ts';
 import { TcpClient } from './tcp-client.ts';

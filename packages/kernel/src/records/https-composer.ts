@@ -7,7 +7,7 @@ import { TYPE } from '@portolan/dns/types.ts';
 import { COMPOSED } from '../table/composer.ts';
 import { type ComposerContext, QUESTION_NAME } from './composer-context.ts';
 import type { EndpointWriter } from './endpoint-writer.ts';
-import { CLUSTER_FLAG, PORT, SERVICE_KIND, APP_PROTOCOL } from './layout.ts';
+import { APP_PROTOCOL, CLUSTER_FLAG, PORT, SERVICE_KIND } from './layout.ts';
 import { areEqual, nextPort, portNumber, readPortProtocol, type ServiceFields } from './service-fields.ts';
 
 const HTTPS_PORT = 443;
@@ -104,7 +104,8 @@ export class HttpsComposer {
       if ((bits & APP_PROTOCOL.HTTPS) !== 0) {
         secure++;
         if (only === NO_PORT || number === HTTPS_PORT) only = at;
-      } else if (number === HTTP_PORT || number === HTTPS_PORT || (bits & APP_PROTOCOL.PLAIN) !== 0) return NO_PORT;
+      } else if (number === HTTP_PORT || number === HTTPS_PORT || (bits & APP_PROTOCOL.PLAIN) !== 0)
+        return NO_PORT;
     }
     if (only === NO_PORT || (secure > 1 && portNumber(octets, only) !== HTTPS_PORT)) return NO_PORT;
     return this.#findSecure(service, portNumber(octets, only));
@@ -217,7 +218,8 @@ export class HttpsComposer {
   }
 
   #append(from: Uint8Array, at: number, length: number): void {
-    for (let index = 0; index < length; index++) this.#parameters[this.#length + index] = from[at + index] ?? 0;
+    for (let index = 0; index < length; index++)
+      this.#parameters[this.#length + index] = from[at + index] ?? 0;
     this.#length += length;
   }
 }

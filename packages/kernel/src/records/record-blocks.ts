@@ -28,7 +28,11 @@ export class RecordTooLargeError extends Error {
 }
 
 /** @param keepsAppProtocols whether the application protocols of ports are a part of the record */
-export function encodeServiceRecord(buffer: BlockBuffer, draft: ServiceDraft, keepsAppProtocols: boolean): void {
+export function encodeServiceRecord(
+  buffer: BlockBuffer,
+  draft: ServiceDraft,
+  keepsAppProtocols: boolean,
+): void {
   const { ipv4, ipv6, ports, external, target } = draft;
   const longs = ipv6.length / 16;
   if (ipv4.length > MAX_OWN_ADDRESSES || longs > MAX_OWN_ADDRESSES)
@@ -58,7 +62,11 @@ export function encodeServiceRecord(buffer: BlockBuffer, draft: ServiceDraft, ke
   copy(octets, externalAt + external.length, target.items, target.length);
 }
 
-function writeAppProtocols(to: Uint8Array, at: number, { appProtocols, appProtocolsAt }: ServiceDraft['ports']): void {
+function writeAppProtocols(
+  to: Uint8Array,
+  at: number,
+  { appProtocols, appProtocolsAt }: ServiceDraft['ports'],
+): void {
   for (let index = 0; index < appProtocols.length; index++) {
     const place = at + (appProtocolsAt.items[index] ?? 0);
     to[place] = (to[place] ?? 0) | (appProtocols.items[index] ?? 0);

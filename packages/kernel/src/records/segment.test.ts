@@ -18,7 +18,12 @@ function makeWriter(reservation = RESERVATION): {
 } {
   const table = new TableWriter({ readers: 0, reservation, cacheOctets: 2 ** 20 });
   const space = table.openRecordSpace(DEFAULT_PUBLICATION);
-  const options = { isKubeDns: false, namesSpecialAddresses: false, keepsPlaces: false, keepsAppProtocols: false };
+  const options = {
+    isKubeDns: false,
+    namesSpecialAddresses: false,
+    keepsPlaces: false,
+    keepsAppProtocols: false,
+  };
   return { writer: new RecordWriter(space, options), space };
 }
 

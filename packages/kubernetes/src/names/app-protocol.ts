@@ -2,7 +2,7 @@
  * The application protocols of the ports of a service: `appProtocol`, and the annotation with the versions of HTTP.
  */
 import { APP_PROTOCOL } from '@portolan/kernel/records/layout.ts';
-import type { HttpVersion, AppProtocol } from '../objects/objects.ts';
+import type { AppProtocol, HttpVersion } from '../objects/objects.ts';
 
 /** `h2`, `h3` or both, separated by commas: versions besides HTTP/1.1. `none`: the service has no HTTPS records. */
 export const ALPN_ANNOTATION = 'portolan-https/alpn';
@@ -39,12 +39,19 @@ export function encodeAppProtocol(appProtocol: AppProtocol | undefined): number 
   if (appProtocol === undefined) return 0;
   if (appProtocol.kind === 'plain') return APP_PROTOCOL.PLAIN;
   const { versions } = appProtocol;
-  return APP_PROTOCOL.HTTPS | (versions.includes('h2') ? APP_PROTOCOL.H2 : 0) | (versions.includes('h3') ? APP_PROTOCOL.H3 : 0);
+  return (
+    APP_PROTOCOL.HTTPS |
+    (versions.includes('h2') ? APP_PROTOCOL.H2 : 0) |
+    (versions.includes('h3') ? APP_PROTOCOL.H3 : 0)
+  );
 }
 
 /** @param bits of `APP_PROTOCOL`, with others */
 export function decodeAppProtocol(bits: number): AppProtocol | undefined {
   if ((bits & APP_PROTOCOL.PLAIN) !== 0) return { kind: 'plain' };
   if ((bits & APP_PROTOCOL.HTTPS) === 0) return undefined;
-  return { kind: 'https', versions: VERSIONS.filter((_, index) => (bits & (APP_PROTOCOL.H2 << index)) !== 0) };
+  return {
+    kind: 'https',
+    versions: VERSIONS.filter((_, index) => (bits & (APP_PROTOCOL.H2 << index)) !== 0),
+  };
 }

@@ -31,7 +31,8 @@ export function findOwnPort<Port extends NumberedPort>(tcp: readonly Port[]): Ow
   return own === undefined ? { kind: 'several-ports' } : { kind: 'found', port: own };
 }
 
-export const isHttps = ({ appProtocol }: Pick<NumberedPort, 'appProtocol'>): boolean => appProtocol?.kind === 'https';
+export const isHttps = ({ appProtocol }: Pick<NumberedPort, 'appProtocol'>): boolean =>
+  appProtocol?.kind === 'https';
 
 const mayBePlain = ({ port, appProtocol }: NumberedPort): boolean =>
   port === HTTP_PORT || port === HTTPS_PORT || appProtocol?.kind === 'plain';

@@ -164,7 +164,12 @@ export class Cluster {
     const { namesSpecialAddresses = false } = options;
     const keepsPlaces = options.nodes?.prefersZone === true;
     const isKubeDns = dialect.name === 'kube-dns';
-    const recordOptions = { isKubeDns, namesSpecialAddresses, keepsPlaces, keepsAppProtocols: hasHttpsRecords };
+    const recordOptions = {
+      isKubeDns,
+      namesSpecialAddresses,
+      keepsPlaces,
+      keepsAppProtocols: hasHttpsRecords,
+    };
     this.#nodes = this.#makeNodes(options.nodes, space);
     this.nodes = this.#nodes?.sink;
     const endpointRanges = this.#matchEndpoints(options.endpointRanges);

@@ -3,7 +3,7 @@
  */
 import { Cursor } from '@portolan/kernel/base/protobuf-message.ts';
 import { ServiceDraft } from '@portolan/kernel/records/drafts.ts';
-import { DISTRIBUTION, SERVICE_KIND, APP_PROTOCOL } from '@portolan/kernel/records/layout.ts';
+import { APP_PROTOCOL, DISTRIBUTION, SERVICE_KIND } from '@portolan/kernel/records/layout.ts';
 import { encodeAppProtocol, parseAppProtocol } from '../names/app-protocol.ts';
 import type { ServiceObject } from '../objects/objects.ts';
 import { trimService } from '../objects/trim/trim-service.ts';

@@ -19,10 +19,10 @@ import {
   PROTOCOLS,
   SERVICE_KIND,
 } from '@portolan/kernel/records/layout.ts';
+import { encodeAppProtocol } from '../names/app-protocol.ts';
 import { canonicalAddress, endpointLabel } from '../names/endpoints.ts';
 import { externalTarget } from '../names/external-target.ts';
 import { hostnameLabel } from '../names/labels.ts';
-import { encodeAppProtocol } from '../names/app-protocol.ts';
 import type { EndpointAddress, EndpointsObject, ServiceObject, ServicePort } from '../objects/objects.ts';
 
 const service = new ServiceDraft();

@@ -47,7 +47,9 @@ export class PortDecoder {
   /** @returns of `APP_PROTOCOL`, without versions */
   #readAppProtocol(octets: Buffer): number {
     const { start, end } = this.#appProtocol;
-    return start === end ? 0 : encodeAppProtocol(parseAppProtocol(octets.toString('utf8', start, end), undefined));
+    return start === end
+      ? 0
+      : encodeAppProtocol(parseAppProtocol(octets.toString('utf8', start, end), undefined));
   }
 
   readonly #take = (tag: number, cursor: Cursor): boolean => {

@@ -26,9 +26,9 @@ import {
   targetsIn,
   toAddressOctets,
 } from '@portolan/kernel/records/slice-addresses.ts';
+import { decodeAppProtocol } from '../names/app-protocol.ts';
 import type { NamedTarget } from '../names/endpoint-targets.ts';
 import type { Endpoint } from '../names/endpoints.ts';
-import { decodeAppProtocol } from '../names/app-protocol.ts';
 import type { ServiceObject, ServicePort } from '../objects/objects.ts';
 
 /** A namespace, and the name of an object in it. */

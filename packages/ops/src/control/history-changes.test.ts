@@ -69,7 +69,9 @@ it('notes that a failing server is not used any more, once it is sure', async ()
 });
 
 it('notes at its end that a failing server is not used any more: the next process begins without it', async () => {
-  const { listSentences, stop } = makeChanges({ upstreams: [{ '10.0.0.2:53': 'down', '10.0.0.3:53': 'well' }] });
+  const { listSentences, stop } = makeChanges({
+    upstreams: [{ '10.0.0.2:53': 'down', '10.0.0.3:53': 'well' }],
+  });
   stop();
   expect(await listSentences()).toEqual([
     'bad: upstream server 10.0.0.2:53 is down',

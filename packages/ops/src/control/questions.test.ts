@@ -18,13 +18,7 @@ function makeWatcher() {
   const tap = new EventTap(() => [rings], clock);
   // No more of them is read.
   const watcher = { server: { tap }, explainer: { domain: 'cluster.local.' }, clock } as unknown as Watcher;
-  const add = (
-    name: string,
-    type: 'A' | 'AAAA',
-    rcode: number,
-    answers: number,
-    host = 7,
-  ) => {
+  const add = (name: string, type: 'A' | 'AAAA', rcode: number, answers: number, host = 7) => {
     const query = encodeMessage(makeQuery(name, type));
     const response = Uint8Array.from(query);
     response[RCODE_AT] = rcode;

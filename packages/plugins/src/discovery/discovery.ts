@@ -206,9 +206,7 @@ const NOT_READ: CertificateNames = { kind: 'nameless', fault: 'its certificate i
 
 /** Clients elsewhere do not reach a listener on loopback. */
 function mayReach({ address }: EncryptedListener, { records }: KnownHost): boolean {
-  return (
-    !isLoopback(address) || records.some(({ data }) => 'address' in data && data.address === address)
-  );
+  return !isLoopback(address) || records.some(({ data }) => 'address' in data && data.address === address);
 }
 
 function makeDesignation(

@@ -41,7 +41,10 @@ it('records events only while somebody watches', () => {
 it('gives a listener nothing of what was written for the others before', () => {
   const { tap, clock, seen, listen, add } = makeTap();
   const failed: number[] = [];
-  tap.followFailures((events) => failed.push(...events.map(({ clientPort }) => clientPort)), 'cluster.local.');
+  tap.followFailures(
+    (events) => failed.push(...events.map(({ clientPort }) => clientPort)),
+    'cluster.local.',
+  );
   add(1);
   listen();
   add(2);

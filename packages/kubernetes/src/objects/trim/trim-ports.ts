@@ -2,7 +2,7 @@
  * Ports, which have the same form in Services, EndpointSlices and Endpoints.
  */
 import { parseAppProtocol } from '../../names/app-protocol.ts';
-import type { Protocol, ServicePort, AppProtocol } from '../objects.ts';
+import type { AppProtocol, Protocol, ServicePort } from '../objects.ts';
 import { asList, asRecord, asText, type JsonRecord } from './fields.ts';
 
 const PROTOCOLS: readonly Protocol[] = ['TCP', 'UDP', 'SCTP'];
