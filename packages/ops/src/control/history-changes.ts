@@ -83,7 +83,7 @@ export class HistoryChanges {
     this.#readyTimer?.cancel();
     this.#endFindings();
     this.#noteReady();
-    // The next process knows nothing of them, and notes anew what is still so.
+    // The next process knows nothing of them, and notes again what is still so.
     for (const [server, state] of this.#upstreams) this.#forget(server, state);
     for (const { log } of this.#clusters) log.follow(undefined);
   }
