@@ -18,7 +18,7 @@ import type { RunCommand } from '../grammar/command.ts';
 import { helpText } from '../grammar/help-text.ts';
 import type { Companion } from '../process/life-cycle.ts';
 import { listProblems } from '../process/print-problems.ts';
-import { answerWithoutServing } from './dnsmasq.ts';
+import { answerWithoutServing } from './answer-dnsmasq-options.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { type CompanionContext, runDnsmasqServer } from './run-dnsmasq.ts';
 

@@ -2,14 +2,9 @@
  * `portolan dnsmasq`: dnsmasq's command line, with dnsmasq's exit codes.
  */
 import type { DnsmasqPlan } from '@portolan/frontends/dnsmasq/settings/dnsmasq-plan.ts';
-import { EXIT, SYNTAX_OK } from '@portolan/frontends/dnsmasq/settings/exit-codes.ts';
-import type { Note } from '@portolan/frontends/dnsmasq/settings/findings.ts';
-import { helpText } from '@portolan/frontends/dnsmasq/settings/help-text.ts';
-import {
-  type DnsmasqReading,
-  readDnsmasqOptions,
-} from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
-import { listProblems, printVersion } from '../process/print-problems.ts';
+import { EXIT } from '@portolan/frontends/dnsmasq/settings/exit-codes.ts';
+import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
+import { answerWithoutServing } from './answer-dnsmasq-options.ts';
 import { releaseParent, startDetached, takeDetachedMark } from './detach.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { runDnsmasqServer } from './run-dnsmasq.ts';
@@ -39,31 +34,4 @@ export async function runDnsmasq(words: readonly string[]): Promise<number> {
 
 function keepsStandardError({ log }: DnsmasqPlan): boolean {
   return log.to.kind === 'standard-error';
-}
-
-/**
- * @param command the command's name, for messages
- * @returns the exit code; undefined if the server is to run
- */
-export function answerWithoutServing(command: string, reading: DnsmasqReading): number | undefined {
-  switch (reading.kind) {
-    case 'help':
-      process.stdout.write(helpText());
-      return EXIT.GOOD;
-    case 'version':
-      printVersion('dnsmasq 2.90');
-      return EXIT.GOOD;
-    case 'bad':
-      listProblems(command, 'options', reading.problems);
-      return reading.exitCode;
-    case 'good':
-      if (!reading.test) return undefined;
-      reportNotes(reading.notes);
-      process.stderr.write(`${SYNTAX_OK}\n`);
-      return EXIT.GOOD;
-  }
-}
-
-function reportNotes(notes: readonly Note[]): void {
-  for (const { where, text } of notes) process.stderr.write(`${where}: ${text}\n`);
 }
