@@ -8,9 +8,8 @@ import { RCODE } from '@portolan/dns/types.ts';
 import { toCachedQuestion } from '../forward/question-key.ts';
 import { writeAnswerBody } from '../table/answer-body.ts';
 import type { CachedAnswer } from '../table/types.ts';
-import type { Answer, Forwarded } from './answer.ts';
+import { type Answer, type Forwarded, toReply } from './answer.ts';
 import type { Query } from './query.ts';
-import { toReply } from './response.ts';
 
 /**
  * @param before generation when the question came: it grows with every change of where questions go and how answers are

@@ -4,9 +4,8 @@
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { respond } from '@portolan/dns/query.ts';
 import { type Edns, type Message, OPCODE, RCODE, TYPE } from '@portolan/dns/types.ts';
-import type { Answer, OwnEdns } from './answer.ts';
+import { type Answer, type OwnEdns, toReply } from './answer.ts';
 import type { Query } from './query.ts';
-import { toReply } from './response.ts';
 
 /** A response that a handler has made. */
 export interface DescribedResponse {

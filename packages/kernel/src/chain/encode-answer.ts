@@ -8,9 +8,8 @@ import { isRepeatedOption } from '@portolan/dns/passing-options.ts';
 import { type Asked, type Reply, respond } from '@portolan/dns/query.ts';
 import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '@portolan/dns/response-size.ts';
 import { type Edns, type Message, OPCODE } from '@portolan/dns/types.ts';
-import type { Answer, OwnEdns } from './answer.ts';
+import { type Answer, type OwnEdns, toReply } from './answer.ts';
 import type { Client, MessageSigner, RepeatedParts } from './query.ts';
-import { toReply } from './response.ts';
 import type { ResponseForm } from './response-form.ts';
 
 /** An answer that is sent. */

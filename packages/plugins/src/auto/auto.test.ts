@@ -6,7 +6,7 @@ import { Pattern } from '@portolan/kernel/base/pattern.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { toReply } from '@portolan/kernel/chain/response.ts';
+import { toReply } from '@portolan/kernel/chain/answer.ts';
 import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
 import { expect, it } from 'vitest';

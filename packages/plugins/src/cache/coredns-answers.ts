@@ -9,7 +9,7 @@ import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '@portolan/dns/response-size.ts
 import { type NameKey, OPCODE, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
-import type { Answer, WholeAnswer } from '@portolan/kernel/chain/answer.ts';
+import { type Answer, toReply, type WholeAnswer } from '@portolan/kernel/chain/answer.ts';
 import { messageFromEntry, replyFromBody } from '@portolan/kernel/chain/cached-reply.ts';
 import type { Handler, Next } from '@portolan/kernel/chain/handler.ts';
 import { type HandoverAnswer, readHandover } from '@portolan/kernel/chain/handover-answer.ts';
@@ -17,7 +17,6 @@ import { isWithinAny, namesWithin } from '@portolan/kernel/chain/match.ts';
 import { CACHE_OUTCOMES } from '@portolan/kernel/chain/outcomes.ts';
 import { type Dependence, OURSELVES, Query, type QuerySite } from '@portolan/kernel/chain/query.ts';
 import { KEPT_REPLIES, type KeptReplies } from '@portolan/kernel/chain/reader-forwarding.ts';
-import { toReply } from '@portolan/kernel/chain/response.ts';
 import { isReadAsStored, messageToAnswer } from '@portolan/kernel/chain/whole-answer.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import type { QuestionKey } from '@portolan/kernel/forward/question-key.ts';

@@ -4,10 +4,9 @@
 import { EXTENDED_ERROR } from '@portolan/dns/extended-error.ts';
 import { presentNameAsGo } from '@portolan/dns/go-name.ts';
 import { type NameKey, type Question, RCODE, TYPE } from '@portolan/dns/types.ts';
-import type { Answer } from '@portolan/kernel/chain/answer.ts';
+import { type Answer, toReply } from '@portolan/kernel/chain/answer.ts';
 import type { Chain } from '@portolan/kernel/chain/handler.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { toReply } from '@portolan/kernel/chain/response.ts';
 import { EMPTY_ANSWER } from '@portolan/kernel/chain/whole-answer.ts';
 import { type ElsewhereAnswer, type FileAnswer, FileLookUp, type FileResult } from './look-up.ts';
 import type { NotifyLog } from './notify-log.ts';

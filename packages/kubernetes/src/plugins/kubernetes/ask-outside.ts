@@ -3,9 +3,9 @@
  */
 import type { Reply } from '@portolan/dns/query.ts';
 import type { Question } from '@portolan/dns/types.ts';
+import { toReply } from '@portolan/kernel/chain/answer.ts';
 import type { Chain } from '@portolan/kernel/chain/handler.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
-import { toReply } from '@portolan/kernel/chain/response.ts';
 
 /** Maximum depth of queries that lead to one another. */
 const MAX_DEPTH = 8;
