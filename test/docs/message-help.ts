@@ -51,6 +51,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'cannot serve': 'The server does not start. `reason` says why, with a remedy.',
   'PROXY header malformed or not allowed: packet dropped':
     'A packet begins with a header that `proxyproto` does not accept. `sender` names its proxy: check its version (2 for UDP), and `allow`.',
+  'changed certificates for upstream servers are not used':
+    'The former ones stay in use. `reason` says what is wrong with the files; correct them, and they are read within 10 s.',
   'client floods: most of its packets are dropped':
     'One client sends more than its share. `client` names it: find the pod and correct it.',
   'command failed': "A health check's command failed or timed out. Look at the part that it checks.",

@@ -15,8 +15,10 @@ import {
 import { onTestFinished } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 
-/** Those that have signed the certificates of the fixtures. */
-export const AUTHORITIES = [readFileSync(tlsFixturePath('authority.crt'), 'utf8')];
+/** In those that have signed the certificates of the fixtures. */
+export const TRUST = {
+  certificates: { authorities: [readFileSync(tlsFixturePath('authority.crt'), 'utf8')] },
+};
 
 /** A transport to a server on loopback, closed when its test ends. */
 export function connect(
@@ -28,7 +30,7 @@ export function connect(
 ): RequestTransport {
   const transport = new RequestTransport({
     place: { host: '127.0.0.1', port },
-    tls: { serverName: undefined, authorities: AUTHORITIES },
+    tls: { serverName: undefined, trust: TRUST },
     protocols: HTTPS_PROTOCOLS,
     makeRequest: (host, octets) => makeHttpsRequest(method, host, octets),
     clock: systemClock,

@@ -21,7 +21,7 @@ import {
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { readTlsFixture } from '../api-server/tls-fixture.ts';
-import { AUTHORITIES, ask, connect } from './asked-over-http.ts';
+import { ask, connect, TRUST } from './asked-over-http.ts';
 
 async function serve(react: (call: ReceivedCall) => void, options?: GrpcDoubleOptions): Promise<GrpcDouble> {
   const double = await startGrpcDouble(react, options);
@@ -51,11 +51,13 @@ it('asks without TLS, many queries on one connection', async () => {
 
 it('asks with TLS, and only a server whose certificate is trusted', async () => {
   const server = await serve(repeat, { tls: readTlsFixture('server') });
-  const tls = { serverName: 'localhost', authorities: AUTHORITIES };
+  const tls = { serverName: 'localhost', trust: TRUST };
   expect(await ask(connectByGrpc(server.port, { tls }))).toMatchObject(REPLY);
-  expect(await ask(connectByGrpc(server.port, { tls: { ...tls, authorities: undefined } }))).toMatch(
-    /^[A-Z_]+$/,
-  );
+  expect(
+    await ask(
+      connectByGrpc(server.port, { tls: { ...tls, trust: { certificates: { authorities: undefined } } } }),
+    ),
+  ).toMatch(/^[A-Z_]+$/);
   expect(await ask(connectByGrpc(server.port, { tls: { ...tls, serverName: 'other.example' } }))).toContain(
     'certificate is valid for',
   );
@@ -81,7 +83,7 @@ it('gives up a connection that is not open after 5 s', async () => {
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void silent.close());
   const { port } = silent.address() as AddressInfo;
-  const tls = { serverName: 'localhost', authorities: AUTHORITIES };
+  const tls = { serverName: 'localhost', trust: TRUST };
   const asked = ask(connectByGrpc(port, { tls, clock }));
   await waitUntil('the connection', () => sockets.length === 1);
   clock.advance(5001);

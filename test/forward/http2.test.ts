@@ -14,7 +14,7 @@ import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { RequestTransport } from '@portolan/kernel/forward/transport/request-transport.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readTlsFixture } from '../api-server/tls-fixture.ts';
-import { AUTHORITIES, ask, connect, readQueryOctets } from './asked-over-http.ts';
+import { ask, connect, readQueryOctets, TRUST } from './asked-over-http.ts';
 
 /** RFC 9113 section 7. */
 const REFUSED_STREAM = 7;
@@ -210,7 +210,7 @@ it('asks a server by an address with a zone', async () => {
   const server = await serve(undefined, {}, { address: '::1' });
   const transport = connect(server.port, {
     place: { host: '::1%lo', port: server.port },
-    tls: { serverName: 'localhost', authorities: AUTHORITIES },
+    tls: { serverName: 'localhost', trust: TRUST },
   });
   expect(await ask(transport)).toMatchObject({ header: { response: true } });
 });

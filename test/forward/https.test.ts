@@ -1,22 +1,27 @@
 /**
  * Queries over HTTPS to a server made with Node.js (RFC 8484).
  */
+import { copyFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, TYPE } from '@portolan/dns/types.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
+import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '@portolan/kernel/forward/forward-plan.ts';
 import { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
+import { TlsTrustFiles } from '@portolan/kernel/forward/tls-trust-files.ts';
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { readTlsFixture } from '../api-server/tls-fixture.ts';
-import { AUTHORITIES, ask, connect, readQueryOctets } from './asked-over-http.ts';
+import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
+import { ask, connect, readQueryOctets, TRUST } from './asked-over-http.ts';
 
 const QUESTION = { name: parseName('www.example.'), type: TYPE.A, class: CLASS.IN };
 
@@ -136,8 +141,32 @@ it('fails with another status than 200, and with a certificate of no trusted aut
   const { port } = await serve(503);
   expect(await ask(connect(port))).toBe('HTTP status 503');
   const { port: other } = await serve();
-  const untrusting = connect(other, { tls: { serverName: undefined, authorities: undefined } });
+  const untrusting = connect(other, {
+    tls: { serverName: undefined, trust: { certificates: { authorities: undefined } } },
+  });
   expect(await ask(untrusting)).toMatch(/CERT|SIGNATURE|ISSUER/);
+});
+
+it('trusts what its files hold when a connection begins, and resumes no session of before', async () => {
+  const { port, sockets } = await serve();
+  const folder = await makeTemporaryFolder();
+  const put = (from: string) => copyFile(tlsFixturePath(from), join(folder.path, 'ca.crt'));
+  await put('authority.crt');
+  const clock = new ManualClock();
+  const log = new RecordingLog();
+  const trust = new TlsTrustFiles({ authorities: join(folder.path, 'ca.crt') }, { clock, log });
+  const transport = connect(port, { tls: { serverName: undefined, trust } });
+  const askOnNewConnection = async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    clock.advance(10_000);
+    return await ask(transport);
+  };
+  expect(await askOnNewConnection()).toMatchObject({ header: { response: true } });
+  await put('client.crt');
+  expect(await askOnNewConnection()).toMatch(/CERT|SIGNATURE|ISSUER/);
+  await put('authority.crt');
+  expect(await askOnNewConnection()).toMatchObject({ header: { response: true } });
+  expect(log.records).toEqual([]);
 });
 
 it('is a server of every front end: `https://ADDRESS#NAME`', async () => {
@@ -146,7 +175,7 @@ it('is a server of every front end: `https://ADDRESS#NAME`', async () => {
     {
       ...DEFAULT_FORWARD_PLAN,
       loopDetection: false,
-      tls: { authorities: AUTHORITIES },
+      tls: TRUST,
       rules: [defaultRule([parseUpstream(`https://127.0.0.1:${port}`)])],
     },
     { clock: systemClock, log: new RecordingLog(), resolveName: () => Promise.reject(new Error('no names')) },

@@ -89,7 +89,7 @@ const TLS = {
   scheme: 'tls://',
   name: '#localhost',
   server: readTlsFixture('server'),
-  plan: { tls: { authorities: [readFileSync(tlsFixturePath('authority.crt'), 'utf8')] } },
+  plan: { tls: { certificates: { authorities: [readFileSync(tlsFixturePath('authority.crt'), 'utf8')] } } },
 };
 const TCP = { scheme: 'tcp://', name: '', server: undefined, plan: {} };
 

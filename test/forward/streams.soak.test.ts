@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 const TRUST: Partial<ForwardPlan> = {
-  tls: { authorities: [readFileSync(tlsFixturePath('authority.crt'), 'utf8')] },
+  tls: { certificates: { authorities: [readFileSync(tlsFixturePath('authority.crt'), 'utf8')] } },
 };
 
 async function start(

@@ -61,7 +61,7 @@ export function connectBySockets(
 ): Transport {
   const { transport, port, serverName } = server;
   const common = { peer: { address, port }, sourceAddress: findSourceAddress(server, address) };
-  const tls = { ...terms.tls, serverName };
+  const tls = { trust: terms.tls, serverName };
   if (transport === 'https') {
     const { httpsMethod = 'POST' } = terms;
     const https = new RequestTransport({

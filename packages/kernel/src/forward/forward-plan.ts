@@ -139,7 +139,7 @@ export const DEFAULT_FORWARD_PLAN: ForwardPlan = {
   passesOptions: false,
   udpSize: 1232,
   ignoredAddresses: [],
-  tls: { authorities: undefined },
+  tls: { certificates: { authorities: undefined } },
 };
 
 /** A rule that sends all other names to these servers, in this order. */

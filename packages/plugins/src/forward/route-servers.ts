@@ -1,12 +1,13 @@
 /**
  * The servers of a route: those of its plan, or those that its sources have when it starts.
  */
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
 import { formatSocketAddress } from '@portolan/kernel/base/socket-address.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import { MAX_SEPARATE, profileOfCoreDns } from '@portolan/kernel/forward/coredns-profile.ts';
 import { defaultRule, type ForwardPlan, listServers } from '@portolan/kernel/forward/forward-plan.ts';
-import { readTlsTrust } from '@portolan/kernel/forward/read-tls-trust.ts';
+import { TlsTrustFiles } from '@portolan/kernel/forward/tls-trust-files.ts';
 import type { TransportProtocol } from '@portolan/kernel/forward/transport/transport.ts';
 import { formatUpstream, type UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import { findServers, type IsOurselves, type UpstreamPlace } from './open-upstreams.ts';
@@ -17,6 +18,7 @@ export interface FindRouteServersOptions {
   readonly restored: RestoredDeviations;
   /** Whether a server from a file is this one, so that it is left out. Default: always false. */
   readonly isOurselves?: IsOurselves | undefined;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -49,7 +51,7 @@ export function findRouteServers(
 async function findFromSources(
   plan: ForwardPlan,
   sources: ServerSources,
-  { restored, isOurselves, log }: FindRouteServersOptions,
+  { restored, isOurselves, clock, log }: FindRouteServersOptions,
 ): Promise<RouteServers> {
   const found = await findServers(sources, { isOurselves, log });
   const servers = found.map((place) => [toUpstreamAddress(place, sources), place] as const);
@@ -57,7 +59,7 @@ async function findFromSources(
   const whole: ForwardPlan = {
     ...plan,
     rules: [defaultRule(servers.map(([address]) => address))],
-    ...(isEncrypted && { tls: readTlsTrust(sources.tls) }),
+    ...(isEncrypted && { tls: new TlsTrustFiles(sources.tls, { clock, log }) }),
   };
   return {
     plan: restore(whole, servers.length, sources, restored),

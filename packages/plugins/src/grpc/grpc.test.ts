@@ -6,6 +6,7 @@ import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import type { Message } from '@portolan/dns/types.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
+import { silentLog } from '@portolan/kernel/base/log.ts';
 import { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
@@ -33,7 +34,7 @@ function open(options: Partial<GrpcOptions>, dependencies: Partial<GrpcDependenc
   const metrics = new MetricRegistry();
   const plugin = new Grpc(
     { ...OPTIONS, ...options },
-    { clock: systemClock, metrics, isLast: () => false, ...dependencies },
+    { clock: systemClock, log: silentLog, metrics, isLast: () => false, ...dependencies },
   );
   plugin.start();
   onTestFinished(() => plugin.stop());

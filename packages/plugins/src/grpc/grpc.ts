@@ -5,13 +5,14 @@ import { isWithin } from '@portolan/dns/name.ts';
 import { type Message, type NameKey, RCODE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import type { Log } from '@portolan/kernel/base/log.ts';
 import type { MetricRegistry } from '@portolan/kernel/base/metrics/registry.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Handler, Next } from '@portolan/kernel/chain/handler.ts';
 import { isWithinAny, namesWithin } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 import type { Plugin } from '@portolan/kernel/contract/plugin.ts';
-import { readTlsTrust } from '@portolan/kernel/forward/read-tls-trust.ts';
+import { TlsTrustFiles } from '@portolan/kernel/forward/tls-trust-files.ts';
 import { writeReceived } from '@portolan/kernel/forward/transport/query-message.ts';
 import { passOn } from '../forward/sent-replies.ts';
 import { countGrpc, type GrpcCounts } from './grpc-metrics.ts';
@@ -24,6 +25,7 @@ const DEADLINE = 5000;
 
 export interface GrpcDependencies {
   readonly clock: Clock;
+  readonly log: Log;
   readonly metrics: MetricRegistry;
   /** Whether no plugin of the block stands behind it. */
   readonly isLast: () => boolean;
@@ -62,8 +64,8 @@ export class Grpc implements Plugin {
   /** @throws Error if a file of `tls` cannot be read */
   start(): void {
     const { servers, tls, policy } = this.#options;
-    const { clock, random = Math.random } = this.#dependencies;
-    const peer = tls && { ...readTlsTrust(tls), serverName: tls.serverName };
+    const { clock, log, random = Math.random } = this.#dependencies;
+    const peer = tls && { trust: new TlsTrustFiles(tls, { clock, log }), serverName: tls.serverName };
     const opened = servers.map((place) => new GrpcServer(place, peer, clock));
     this.#order = new ServerOrder(policy, opened, random);
   }

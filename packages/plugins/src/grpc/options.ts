@@ -2,7 +2,7 @@
  * Questions that go to other servers by gRPC.
  */
 import type { NameKey } from '@portolan/dns/types.ts';
-import type { TlsTrustFiles } from '@portolan/kernel/forward/read-tls-trust.ts';
+import type { TlsTrustPaths } from '@portolan/kernel/forward/tls-trust-files.ts';
 
 /** Where a server listens. */
 export type GrpcPlace =
@@ -20,7 +20,7 @@ export interface GrpcOptions {
   /** 1 to 15, in the order given. */
   readonly servers: readonly GrpcPlace[];
   /** Undefined: connections are not encrypted. */
-  readonly tls: (TlsTrustFiles & { readonly serverName: string | undefined }) | undefined;
+  readonly tls: (TlsTrustPaths & { readonly serverName: string | undefined }) | undefined;
   /** The order in which servers are asked. */
   readonly policy: GrpcPolicy;
   /** Zones whose denials and failures go to the next plugin. */

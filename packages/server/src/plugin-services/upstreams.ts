@@ -21,7 +21,7 @@ import {
 } from '@portolan/kernel/forward/forward-plan.ts';
 import { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
 import { describeFailure, findLocalAddress } from '@portolan/kernel/forward/network-errors.ts';
-import { readTlsTrust } from '@portolan/kernel/forward/read-tls-trust.ts';
+import { TlsTrustFiles, type TlsTrustFilesOptions } from '@portolan/kernel/forward/tls-trust-files.ts';
 import { writeReceived } from '@portolan/kernel/forward/transport/query-message.ts';
 import {
   isEncrypted,
@@ -60,7 +60,7 @@ export class PluginUpstreams implements Upstreams {
     const peer = { address: host.address, port };
     const { clock, log } = this.#options;
     const address = { ...named, serverName: tls?.serverName ?? named.serverName };
-    const forwarder = new Forwarder(toForwardPlan(address, options), {
+    const forwarder = new Forwarder(toForwardPlan(address, options, this.#options), {
       clock,
       log,
       resolveName: () => Promise.reject(new Error('the server has an address')),
@@ -83,6 +83,7 @@ export class PluginUpstreams implements Upstreams {
 function toForwardPlan(
   address: UpstreamAddress,
   { timeout: readTimeout = TIMEOUT, tls = {} }: UpstreamOptions,
+  dependencies: TlsTrustFilesOptions,
 ): ForwardPlan {
   return {
     ...DEFAULT_FORWARD_PLAN,
@@ -93,7 +94,7 @@ function toForwardPlan(
     merges: false,
     loopDetection: false,
     trustsAd: true,
-    ...(isEncrypted(address) && { tls: readTlsTrust(tls) }),
+    ...(isEncrypted(address) && { tls: new TlsTrustFiles(tls, dependencies) }),
     limits: { inFlight: MAX_SEPARATE, perClient: MAX_SEPARATE, queued: 0, queueDeadline: 0 },
   };
 }

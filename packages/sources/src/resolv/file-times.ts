@@ -1,8 +1,9 @@
 /**
  * Modification times of files: finds the newest of several, and detects changes.
  */
-import { type BigIntStats, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { describeFileVersion } from '@portolan/kernel/base/file-version.ts';
 
 /** @param onMissing called for each inaccessible file @returns the last modified file */
 export async function findNewest(
@@ -26,7 +27,7 @@ export async function readFileSignature(paths: readonly string[]): Promise<strin
   const all = await Promise.all(
     paths.map((path) =>
       stat(path, { bigint: true }).then(
-        ({ dev, ino, mtimeNs, ctimeNs }: BigIntStats) => [path, dev, ino, mtimeNs, ctimeNs].join(),
+        (stats) => describeFileVersion(path, stats),
         () => path,
       ),
     ),

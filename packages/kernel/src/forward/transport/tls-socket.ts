@@ -5,14 +5,21 @@ import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { SocketAddress } from '../../socket/addresses.ts';
 
-export interface TlsTrust {
-  /** Trusted certificates in PEM form; they replace those of Node. Undefined: those of Node. */
+/** In PEM form. */
+export interface TlsCertificates {
+  /** Trusted certificates; they replace those of Node. Undefined: those of Node. */
   readonly authorities: readonly string[] | undefined;
-  /** Our own certificate and key, in PEM form. Default: none. */
+  /** Our own certificate and key. Default: none. */
   readonly own?: { readonly certificate: string; readonly key: string } | undefined;
 }
 
-export interface TlsPeer extends TlsTrust {
+export interface TlsTrust {
+  /** Those of a connection that begins now. Another object: they have changed. */
+  readonly certificates: TlsCertificates;
+}
+
+export interface TlsPeer {
+  readonly trust: TlsTrust;
   /** The name or address that the certificate must have; undefined: the peer's address. */
   readonly serverName: string | undefined;
 }
@@ -21,6 +28,8 @@ export interface TlsPeer extends TlsTrust {
 export interface TlsSessions {
   /** The last one, so that a new connection needs one round trip and no certificate. */
   last: Buffer | undefined;
+  /** With which the last one was made. */
+  certificates?: TlsCertificates;
 }
 
 export type ConnectOptions =
@@ -56,10 +65,14 @@ const loadTls = () => process.getBuiltinModule('node:tls');
 /** Begins to connect. @param protocols to offer (RFC 7301). Default: none */
 export function openTls(
   place: ConnectOptions,
-  { serverName, authorities, own }: TlsPeer,
+  { serverName, trust: { certificates } }: TlsPeer,
   sessions: TlsSessions,
   protocols: readonly string[] = [],
 ): TLSSocket {
+  const { authorities, own } = certificates;
+  // A session would go on with what is not trusted any more.
+  if (sessions.certificates !== certificates) sessions.last = undefined;
+  sessions.certificates = certificates;
   const expected = nameServer(place, serverName);
   const { checkServerIdentity, connect } = loadTls();
   const socket = connect({
