@@ -157,9 +157,7 @@ describeWithTool(['etcd', 'etcdctl'], 'names of an etcd in trouble', () => {
     const { plugin, ask } = follow(etcd);
     const put = (key: string, address: string) =>
       etcd.control('put', `/skydns/test/skydns/${key}`, JSON.stringify({ host: address }));
-    const until = async (condition: () => boolean) => {
-      while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-    };
+    const until = async (condition: () => boolean) => await waitUntil('the state of etcd', condition);
     await put('a', '10.0.0.1');
     await put('gone', '10.0.0.2');
     await until(() => ask('gone.skydns.test.') === '10.0.0.2' && plugin.stats().age === 0);

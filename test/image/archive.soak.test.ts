@@ -4,6 +4,7 @@
  *
  * runc of Debian starts the containers with the user, the read-only root, the capabilities, the sysctl and the memory limit of the manifest.
  */
+
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,6 +12,7 @@ import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { makeTemporaryFolder, type TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { parseQuantity } from '@portolan/kubernetes/objects/quantity.ts';
 import type { ImageLayers } from '@portolan/ops/image/image-layers.ts';
 import { writeOciArchive } from '@portolan/ops/image/oci-archive.ts';
@@ -149,21 +151,27 @@ async function start(bundle: string, id: string): Promise<number> {
     await run('runc', ['--root', state, 'kill', id, 'KILL']).catch(() => {});
     await ended;
   });
-  for (;;) {
+  let first: number | undefined;
+  await waitUntil('the container to run', async () => {
     if (container.exitCode !== null) throw new Error('the container has ended');
     const { stdout } = await run('runc', ['--root', state, 'state', id]).catch(() => ({ stdout: '{}' }));
     const { status, pid } = JSON.parse(stdout) as { status?: string; pid?: number };
-    if (status === 'running' && pid !== undefined) return pid;
-  }
+    if (status === 'running') first = pid;
+    return first !== undefined;
+  });
+  return first ?? 0;
 }
 
 /** Asks until there is an answer. */
 async function ask(pid: number, ...words: readonly string[]): Promise<string> {
   const place = [`--target=${pid}`, '--net', 'dig', '@127.0.0.1', '+tries=1', '+time=1', '+short'];
-  for (;;) {
+  let answer = '';
+  await waitUntil(`an answer to ${words.join(' ')}`, async () => {
     const { stdout } = await run('nsenter', [...place, ...words]).catch(() => ({ stdout: '' }));
-    if (stdout.trim() !== '') return stdout.trim();
-  }
+    answer = stdout.trim();
+    return answer !== '';
+  });
+  return answer;
 }
 
 async function readMetrics(pid: number): Promise<string> {

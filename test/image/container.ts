@@ -4,11 +4,13 @@
  * A small program sets these privileges as runc does. As with containerd 1 and CRI-O, and unlike Docker and containerd 2, only the
  * pod's sysctl opens ports below 1024.
  */
+
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { Image } from './unpack-image.ts';
 
 const run = promisify(execFile);
@@ -137,15 +139,17 @@ export class Container {
   /** Repeats a command of this machine in the network of the container until it succeeds. @returns its output */
   async until(...command: readonly string[]): Promise<string> {
     const [program = '', ...words] = [...this.network, ...command];
-    const end = performance.now() + 30_000;
-    for (;;) {
+    let output = '';
+    await waitUntil(`success of ${command.join(' ')}`, async () => {
+      if (this.hasEnded) throw new Error(`the container has ended: ${this.output}`);
       try {
-        return (await run(program, words)).stdout;
-      } catch (error) {
-        if (this.hasEnded) throw new Error(`the container has ended: ${this.output}`);
-        if (performance.now() > end) throw error;
+        ({ stdout: output } = await run(program, words));
+        return true;
+      } catch {
+        return false;
       }
-    }
+    });
+    return output;
   }
 
   /** The exit code of a program that ends by itself. */

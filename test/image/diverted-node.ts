@@ -3,9 +3,11 @@
  *
  * With these rules a query to the Service's address goes to the DNS of the cluster, unless the cache diverts it.
  */
+
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { type Holder, hold } from '../node-cache/namespace.ts';
 import { NAME_SERVER, type OriginalPod } from '../originals/original-pod.ts';
 
@@ -65,13 +67,11 @@ export class DivertedNode {
 
   /** Waits until the cache has set its rules, and has proven the way of packets. */
   async hasRules(): Promise<void> {
-    const end = performance.now() + 60_000;
-    for (;;) {
+    const isProven = async () => {
       const metrics = await this.#onNode(process.execPath, '-e', FETCH, METRICS);
-      if (/^portolan_nodecache_rules\{filter="nftables",probe="path"\} 1$/m.test(metrics)) return;
-      if (performance.now() > end)
-        throw new Error(`no rules: ${metrics.match(/^.*nodecache.*$/gm)?.join('\n')}`);
-    }
+      return /^portolan_nodecache_rules\{filter="nftables",probe="path"\} 1$/m.test(metrics);
+    };
+    await waitUntil('the rules of the cache', isProven, { deadline: 60_000 });
   }
 
   /** @returns what dig prints in the other pod; empty without an answer */

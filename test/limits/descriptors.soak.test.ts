@@ -28,7 +28,7 @@ async function start(role: string, starting: Starting): Promise<Program> {
   const through = ['sh', '-c', `ulimit -n ${LIMIT} && exec "$0" "$@"`];
   const program = runPortolan([role, ...words], { through });
   const server = { address: '127.0.0.1', port: starting.port };
-  while (program.ended === undefined && !(await isServing(server)));
+  await waitUntil('the server', async () => program.ended !== undefined || (await isServing(server)));
   expect(program.ended, program.output + program.errors).toBe(undefined);
   return program;
 }

@@ -47,7 +47,7 @@ it('gives the cluster back its names when they go from the file', async () => {
   expect(await askShort(serving, SERVICE, 'A')).toBe('10.9.9.9');
   await writeFile(file, '10.9.9.7 other.lan\n');
   const becomes = async (name: string, type: 'A' | 'PTR', expected: string) => {
-    while ((await askShort(serving, name, type)) !== expected);
+    await waitUntil(expected, async () => (await askShort(serving, name, type)) === expected);
   };
   await becomes(SERVICE, 'A', '10.96.20.10');
   await becomes('10.20.96.10.in-addr.arpa', 'PTR', `${SERVICE}.`);

@@ -79,18 +79,20 @@ it.each(
   const isServing = () => api.watches.size > 1 || running.program.ended !== undefined;
   await waitUntil('the watches', isServing);
   // Its socket may not be there yet.
-  while ((await readStatus(running, role).catch(() => undefined))?.ready !== true);
+  await waitUntil('readiness', async () => {
+    const status = await readStatus(running, role).catch(() => undefined);
+    return status?.ready === true;
+  });
   const silence = () => {
     isSilent = true;
   };
   await begin({ api, silence });
-  const end = performance.now() + 50_000;
-  for (;;) {
+  const isSaid = async () => {
     const { ready, text } = await readStatus(running, role);
     expect([ready, text]).toEqual([true, text]);
-    if (says.test(text)) break;
-    if (performance.now() > end) throw new Error(`it does not say ${says}: ${text}`);
-  }
+    return says.test(text);
+  };
+  await waitUntil(`a status that says ${says}`, isSaid, { deadline: 50_000 });
   for (const number of numbers)
     expect(await askShort(running, makeName(number), 'A')).toBe(`10.96.1.${number + 1}`);
 });

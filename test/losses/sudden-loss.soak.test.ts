@@ -46,13 +46,12 @@ async function ask(place: Place, name: string): Promise<string> {
 
 /** Asks until the answer is this one. A server that starts may not answer yet. @param until what may be answered until then */
 async function untilAnswer(place: Place, name: string, answer: string, until = /^/): Promise<void> {
-  const end = performance.now() + 60_000;
-  for (;;) {
+  const isAnswered = async () => {
     const now = await ask(place, name).catch(String);
-    if (now === answer) return;
-    expect(now).toMatch(until);
-    if (performance.now() > end) throw new Error(`${name} is not ${answer} but ${now}`);
-  }
+    if (now !== answer) expect(now).toMatch(until);
+    return now === answer;
+  };
+  await waitUntil(`${answer} for ${name}`, isAnswered, { deadline: 60_000 });
 }
 
 async function control(program: Program, role: string, ...words: readonly string[]): Promise<unknown> {

@@ -34,14 +34,16 @@ async function startUpstream(): Promise<string> {
 
 /** Until the port is open. */
 async function scrape(program: Program, url: string): Promise<string> {
-  for (;;) {
+  let text = '';
+  await waitUntil(url, async () => {
     if (program.ended !== undefined) throw new Error(`ended: ${program.output}${program.errors}`);
-    const text = await fetch(url).then(
+    text = await fetch(url).then(
       async (response) => (response.ok ? await response.text() : ''),
       () => '',
     );
-    if (text !== '') return text;
-  }
+    return text !== '';
+  });
+  return text;
 }
 
 async function untilBanner(program: Program): Promise<void> {

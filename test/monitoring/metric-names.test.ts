@@ -1,11 +1,13 @@
 /**
  * Each metric in an alert or a panel is one that the program shows, and the commands of the runbook pages run.
  */
+
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { NodeCacheMetrics } from '@portolan/frontends/node-cache/network/node-cache-metrics.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALERTS, RECORDING_RULES } from '../../scripts/generate/monitoring/alerts.ts';
 import { DASHBOARDS } from '../../scripts/generate/monitoring/dashboards.ts';
@@ -41,13 +43,15 @@ async function scrapeCorefile(): Promise<string> {
   }`;
   runPortolan(['coredns', '-conf', await folder.write('Corefile', corefile)]);
   metricsUrl = `http://127.0.0.1:${metrics}/metrics`;
-  for (;;) {
-    const text = await fetch(metricsUrl).then(
+  let text = '';
+  await waitUntil('metrics', async () => {
+    text = await fetch(metricsUrl).then(
       (response) => response.text(),
       () => '',
     );
-    if (text !== '') return text;
-  }
+    return text !== '';
+  });
+  return text;
 }
 
 /** The metrics that node-cache adds to those of a Corefile. */

@@ -2,17 +2,19 @@
  * The addon nodelocaldns of Kubernetes with only the image replaced by ours, on a node in iptables mode: its DaemonSet, filled in
  * as its installer does.
  */
+
 import { readFileSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resolveAlias } from '@portolan/cli/program-aliases.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it } from 'vitest';
 import { type Container, type DeploymentManifest, type Manifest, readLayout } from '../deploy/manifests.ts';
 import { type Program, runPortolan } from '../support/portolan.ts';
 import { readRecording } from '../support/recordings.ts';
 import { CLUSTER_DNS, startClusterDns } from './cluster-dns.ts';
 import { describeOnNode } from './namespace.ts';
-import { LINK_LOCAL, type Scene, SERVICE, until, useScene } from './scene.ts';
+import { LINK_LOCAL, type Scene, SERVICE, useScene } from './scene.ts';
 
 const scene = useScene();
 
@@ -68,7 +70,7 @@ describeOnNode('the addon nodelocaldns with our image', () => {
     const { node, folder, fetch, dig } = scene();
     await startClusterDns(scene(), 53);
     const running = await startWithEtc(scene(), readTemplate(), ADDON.args);
-    await until('the pidfile', async () => running.output.includes('CoreDNS-'));
+    await waitUntil('the pidfile', async () => running.output.includes('CoreDNS-'));
     for (const address of [LINK_LOCAL, SERVICE]) {
       expect(await dig(address, 'kubernetes.default.svc.cluster.local')).toBe('192.0.2.53');
       expect(await dig(address, 'www.example')).toBe('192.0.2.53');
@@ -81,7 +83,7 @@ describeOnNode('the addon nodelocaldns with our image', () => {
       expect(metrics).toContain('process_resident_memory_bytes ');
     }
     expect(readFileSync(join(folder.path, 'node-cache.pid'), 'utf8').trim()).toMatch(/^\d+$/);
-    await until('the table', async () => (await node.nftables()).length === 1);
+    await waitUntil('the table', async () => (await node.nftables()).length === 1);
     running.signal('SIGTERM');
     expect(await running.exit).toEqual({ code: 0, signal: null });
     expect(await node.nftables()).toEqual([]);
@@ -104,7 +106,7 @@ describeOnNode('our manifest', () => {
     const objects = readLayout(layout);
     const { args } = onlyContainer(objects);
     const running = await startWithEtc(scene(), findCorefile(objects), args);
-    await until('the table', async () => (await node.nftables()).length === 1);
+    await waitUntil('the table', async () => (await node.nftables()).length === 1);
     // What the start probe looks for.
     expect(readFileSync(join(folder.path, 'pid'), 'utf8')).toMatch(/^\d+\n$/);
     const rules = await node.run('nft', 'list', 'ruleset');

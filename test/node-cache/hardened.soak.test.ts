@@ -1,11 +1,12 @@
 /**
  * `portolan node-cache` on a node whose iptables drop unknown packets, in each variant, with questions from a pod.
  */
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect } from 'vitest';
 import { itWithTool } from '../support/tools.ts';
 import { ALL_ANSWERED, askFromPod, DROP, harden, rulesOfCache, type Variant } from './hardening.ts';
 import { describeOnNode } from './namespace.ts';
-import { LINK_LOCAL, SERVICE, until, useScene } from './scene.ts';
+import { LINK_LOCAL, SERVICE, useScene } from './scene.ts';
 
 const scene = useScene();
 
@@ -27,7 +28,7 @@ describeOnNode('a pod of a node that drops unknown packets', () => {
       const before = await node.iptables(program);
       const addresses = program === 'ip6tables' ? IPV6 : ([LINK_LOCAL, SERVICE] as const);
       const running = run(addresses.join(','), []);
-      await until('the rules', async () => running.output.includes(SET));
+      await waitUntil('the rules', async () => running.output.includes(SET));
       expect(await askFromPod(scene(), pod, addresses)).toEqual(ALL_ANSWERED);
       const accepts = await rulesOfCache(scene(), program);
       expect(accepts).toHaveLength(8);
@@ -46,7 +47,7 @@ describeOnNode('a pod of a node that drops unknown packets', () => {
     await harden(scene(), 'iptables-nft', DROP);
     await harden(scene(), 'iptables-legacy', '-A INPUT -p udp -j DROP');
     const running = run(`${LINK_LOCAL},${SERVICE}`, []);
-    await until('the rules', async () => running.output.includes(SET));
+    await waitUntil('the rules', async () => running.output.includes(SET));
     expect(await askFromPod(scene(), pod)).toEqual(ALL_ANSWERED);
     expect(await fetch('http://127.0.0.1:36353/metrics')).toMatch(
       /^portolan_nodecache_rules\{filter="nftables and iptables(-nft)? and iptables-legacy",probe="path"\} 1$/m,

@@ -1,13 +1,15 @@
 /**
  * Leftovers on a node of processes that ended abnormally, and their removal.
  */
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it } from 'vitest';
 import { ALL_ANSWERED, askFromPod, DROP, harden, rulesOfCache } from './hardening.ts';
 import { describeOnNode } from './namespace.ts';
 import { recordedRules } from './recorded-rules.ts';
-import { LINK_LOCAL, SERVICE, until, useScene } from './scene.ts';
+import { LINK_LOCAL, SERVICE, useScene } from './scene.ts';
 
 const scene = useScene();
 
@@ -25,9 +27,9 @@ describeOnNode('rules and interface that the original left', () => {
     await node.run('ip', 'link', 'add', 'nodelocaldns', 'type', 'bridge');
     await node.run('ip', 'addr', 'add', `${LINK_LOCAL}/32`, 'dev', 'nodelocaldns');
     const running = run(LINK_LOCAL, [`--rules=${rules}`]);
-    await until('rules', async () => node.countWatchers() === 1);
-    await until('those of one kind', async () => (await rulesNow()) === (rules === 'nft' ? 0 : 12));
-    await until('the table', async () => (await node.nftables()).length === (rules === 'nft' ? 1 : 0));
+    await waitUntil('rules', async () => node.countWatchers() === 1);
+    await waitUntil('those of one kind', async () => (await rulesNow()) === (rules === 'nft' ? 0 : 12));
+    await waitUntil('the table', async () => (await node.nftables()).length === (rules === 'nft' ? 1 : 0));
     expect(await scene().ask(LINK_LOCAL)).toBe('answered');
     running.signal('SIGTERM');
     await running.exit;
@@ -41,17 +43,17 @@ describeOnNode('a pod that is killed as a whole', () => {
   it('leaves no table of nftables', async () => {
     const { node, run } = scene();
     const running = run(LINK_LOCAL, ['--rules=nft'], { inside: AS_CONTAINER });
-    await until('the table', async () => (await node.nftables()).length === 1);
+    await waitUntil('the table', async () => (await node.nftables()).length === 1);
     running.signal('SIGKILL');
-    await until('no table', async () => (await node.nftables()).length === 0);
+    await waitUntil('no table', async () => (await node.nftables()).length === 0);
   });
 
   it('may leave rules of iptables, until the next start, whether that one serves or not', async () => {
     const { node, run, folder } = scene();
     const running = run(LINK_LOCAL, ['--rules=iptables'], { inside: AS_CONTAINER });
-    await until('all rules', async () => (await rulesNow()) === 12);
+    await waitUntil('all rules', async () => (await rulesNow()) === 12);
     running.signal('SIGKILL');
-    await until('its end', async () => node.countWatchers() === 0);
+    await waitUntil('its end', async () => node.countWatchers() === 0);
     // The shell that watched over them was killed too, at a moment that is not known.
     await node.addRules(recordedRules('-skipteardown: left behind'));
     expect(await rulesNow()).toBeGreaterThanOrEqual(12);
@@ -88,7 +90,7 @@ describeOnNode('the entry of the image', () => {
   it('stays until the rules of iptables are gone of a server that was killed', async () => {
     const { run, node } = scene();
     const running = run(LINK_LOCAL, ['--rules=iptables'], { inside: [...AS_CONTAINER, ...ENTRY] });
-    await until('all rules', async () => (await rulesNow()) === 12);
+    await waitUntil('all rules', async () => (await rulesNow()) === 12);
     process.kill(findServer(), 'SIGKILL');
     expect(await running.exit).toEqual({ code: 137, signal: null });
     expect(await rulesNow()).toBe(0);
@@ -97,7 +99,7 @@ describeOnNode('the entry of the image', () => {
 
   it('passes signals on, and ends with the exit code of the server', async () => {
     const running = scene().run(LINK_LOCAL, ['--rules=iptables'], { inside: ENTRY });
-    await until('all rules', async () => (await rulesNow()) === 12);
+    await waitUntil('all rules', async () => (await rulesNow()) === 12);
     running.signal('SIGUSR1');
     running.signal('SIGTERM');
     expect(await running.exit).toEqual({ code: 0, signal: null });
@@ -115,10 +117,10 @@ describeOnNode('ACCEPT rules of iptables beside a table of nftables', () => {
   it('are removed when the server is killed', async () => {
     await harden(scene(), 'iptables-nft', DROP);
     const running = scene().run(local, []);
-    await until('the rules', async () => running.output.includes(SET));
+    await waitUntil('the rules', async () => running.output.includes(SET));
     expect(await accepts()).toHaveLength(8);
     running.signal('SIGKILL');
-    await until('no ACCEPT rules', async () => (await accepts()).length === 0);
+    await waitUntil('no ACCEPT rules', async () => (await accepts()).length === 0);
     expect(await scene().node.nftables()).toEqual([]);
   });
 
@@ -126,16 +128,16 @@ describeOnNode('ACCEPT rules of iptables beside a table of nftables', () => {
     const { node, run } = scene();
     await harden(scene(), 'iptables-nft', DROP);
     const running = run(local, [], { inside: AS_CONTAINER });
-    await until('the rules', async () => running.output.includes(SET));
+    await waitUntil('the rules', async () => running.output.includes(SET));
     running.signal('SIGKILL');
-    await until('no table', async () => (await node.nftables()).length === 0);
-    await until('no watcher', async () => node.countWatchers() === 0);
+    await waitUntil('no table', async () => (await node.nftables()).length === 0);
+    await waitUntil('no watcher', async () => node.countWatchers() === 0);
     expect((await accepts()).filter((rule) => !rule.endsWith('-j ACCEPT'))).toEqual([]);
     // Nothing is dropped any more, so nobody needs them.
     await node.run('iptables', '-P', 'INPUT', 'ACCEPT');
     const next = run(local, []);
-    await until('the rules', async () => next.output.includes(SET));
-    await until('no ACCEPT rules', async () => (await accepts()).length === 0);
+    await waitUntil('the rules', async () => next.output.includes(SET));
+    await waitUntil('no ACCEPT rules', async () => (await accepts()).length === 0);
   });
 
   it('that the original left stay, and its other rules go', async () => {
@@ -144,8 +146,8 @@ describeOnNode('ACCEPT rules of iptables beside a table of nftables', () => {
     await node.addRules(recordedRules('Two IPv4 addresses: -localip 169.254.20.10,10.96.0.10'));
     await harden(scene(), 'iptables-nft', DROP);
     const running = run(local, []);
-    await until('the rules', async () => running.output.includes(SET));
-    await until('those that are needed', async () => (await accepts()).length === 8);
+    await waitUntil('the rules', async () => running.output.includes(SET));
+    await waitUntil('those that are needed', async () => (await accepts()).length === 8);
     expect((await accepts()).filter((rule) => !rule.endsWith('-j ACCEPT'))).toEqual([]);
     expect(await askFromPod(scene(), pod)).toEqual(ALL_ANSWERED);
   });
@@ -153,7 +155,7 @@ describeOnNode('ACCEPT rules of iptables beside a table of nftables', () => {
   it('are not set where nftables was chosen, with a warning; then nothing is diverted from the Service', async () => {
     await harden(scene(), 'iptables-nft', DROP);
     const running = scene().run(local, ['--rules=nft']);
-    await until('the reason', async () => running.output.includes('packets of pods get no answer'));
+    await waitUntil('the reason', async () => running.output.includes('packets of pods get no answer'));
     expect(await scene().node.nftables()).toEqual([]);
     expect(running.output).toMatch(/WARN.*iptables may drop queries of pods.*-P INPUT DROP.*--rules=auto/);
     expect(await accepts()).toEqual([]);
@@ -163,7 +165,7 @@ describeOnNode('ACCEPT rules of iptables beside a table of nftables', () => {
 describeOnNode('a second process that was started by mistake', () => {
   it('fails, and takes nothing from the first one', async () => {
     const first = scene().run(`${LINK_LOCAL},${SERVICE}`, ['--rules=iptables']);
-    await until('all rules', async () => (await rulesNow()) === 24);
+    await waitUntil('all rules', async () => (await rulesNow()) === 24);
     const second = scene().run(`${LINK_LOCAL},${SERVICE}`, ['--rules=iptables']);
     expect((await second.exit).code).toBe(1);
     expect(await rulesNow()).toBe(24);
@@ -182,7 +184,7 @@ describeOnNode('a server that is stopped while it starts', () => {
     ];
     for (const moment of moments) {
       const running = run(LINK_LOCAL, ['--rules=iptables', '-pidfile', join(folder.path, 'pid')]);
-      await until('the moment', moment);
+      await waitUntil('the moment', moment);
       running.signal('SIGTERM');
       expect(await running.exit).toEqual({ code: 0, signal: null });
       expect(await rulesNow()).toBe(0);
@@ -201,31 +203,31 @@ describeOnNode('a server that does not answer', () => {
       run(other, ['--rules=nft', ...apart, '-conf', join(folder.path, 'Other')]),
     ];
     const counts = async () => [await rulesNow(), (await node.nftables()).length];
-    await until('rules of both', async () => String(await counts()) === '12,1');
+    await waitUntil('rules of both', async () => String(await counts()) === '12,1');
     for (const each of processes) each.signal('SIGSTOP');
-    await until('no rules', async () => String(await counts()) === '0,0');
+    await waitUntil('no rules', async () => String(await counts()) === '0,0');
     for (const each of processes) each.signal('SIGCONT');
-    await until('rules of both', async () => String(await counts()) === '12,1');
+    await waitUntil('rules of both', async () => String(await counts()) === '12,1');
   });
 
   it('has no rules while its answers are lost', async () => {
     const { node, run } = scene();
     run(LINK_LOCAL, ['--rules=iptables', '-syncinterval', '1']);
-    await until('all rules', async () => (await rulesNow()) === 12);
+    await waitUntil('all rules', async () => (await rulesNow()) === 12);
     const block =
       'table inet block { chain out { type filter hook output priority 10; udp sport 36053 drop; }; }';
     await node.run('nft', block);
-    await until('no rules', async () => (await rulesNow()) === 0);
+    await waitUntil('no rules', async () => (await rulesNow()) === 0);
     await node.run('nft', 'delete table inet block');
-    await until('all rules again', async () => (await rulesNow()) === 12);
+    await waitUntil('all rules again', async () => (await rulesNow()) === 12);
   });
 
   it('has its address back within seconds when another program removed it', async () => {
     const { node, run, ask } = scene();
     run(LINK_LOCAL, ['--rules=nft']);
-    await until('the table', async () => (await node.nftables()).length === 1);
+    await waitUntil('the table', async () => (await node.nftables()).length === 1);
     await node.run('ip', 'addr', 'flush', 'to', `${LINK_LOCAL}/32`);
-    await until('the address', async () => (await addresses()).includes(LINK_LOCAL));
+    await waitUntil('the address', async () => (await addresses()).includes(LINK_LOCAL));
     expect(await ask(LINK_LOCAL)).toBe('answered');
   });
 });

@@ -1,11 +1,13 @@
 /**
  * The changes of `portolan node-cache` to the network of a node, in a namespace that represents the node.
  */
+
 import { join } from 'node:path';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it } from 'vitest';
 import { describeOnNode } from './namespace.ts';
 import { recordedRules } from './recorded-rules.ts';
-import { LINK_LOCAL, until, useScene } from './scene.ts';
+import { LINK_LOCAL, useScene } from './scene.ts';
 
 const scene = useScene();
 
@@ -17,7 +19,7 @@ describeOnNode("the rules of a node's cache", () => {
     ['Two IPv6 addresses: -localip fd00::10,fd00:10:96::a', 'fd00::10,fd00:10:96::a', 'ip6tables', 24],
   ] as const)('in iptables are those of the original. %s', async (title, addresses, program, count) => {
     const running = scene().run(addresses, ['--rules=iptables']);
-    await until('all rules', async () => (await scene().node.iptables(program)).length === count);
+    await waitUntil('all rules', async () => (await scene().node.iptables(program)).length === count);
     expect(await scene().node.iptables(program)).toEqual(recordedRules(title));
     running.signal('SIGTERM');
     expect(await running.exit).toEqual({ code: 0, signal: null });
@@ -32,7 +34,7 @@ describeOnNode("the rules of a node's cache", () => {
     );
     await node.addRules(recorded.filter((rule) => !rule.includes('NodeLocal')));
     run(LINK_LOCAL, ['--rules=iptables']);
-    await until('all rules', async () => (await node.iptables()).length === 14);
+    await waitUntil('all rules', async () => (await node.iptables()).length === 14);
     expect(await node.iptables()).toEqual(recorded);
   });
 
@@ -42,10 +44,10 @@ describeOnNode("the rules of a node's cache", () => {
     const recorded = recordedRules(
       'Repair, -syncinterval 3ns (= 3 s): raw table flushed and one INPUT rule deleted by hand',
     );
-    await until('all rules', async () => (await node.iptables()).length === 12);
+    await waitUntil('all rules', async () => (await node.iptables()).length === 12);
     await node.run('iptables', '-t', 'raw', '-F');
     await node.run('iptables', '-D', 'INPUT', '1');
-    await until('all rules again', async () => (await node.iptables()).length === 12);
+    await waitUntil('all rules again', async () => (await node.iptables()).length === 12);
     expect(await node.iptables()).toEqual(recorded);
     await node.run('iptables', '-A', 'INPUT', '-p', 'icmp', '-j', 'ACCEPT');
     await node.addRules(recorded);
@@ -58,21 +60,21 @@ describeOnNode("the rules of a node's cache", () => {
 
   it('in iptables are removed when the program is killed', async () => {
     const running = scene().run('169.254.20.10', ['--rules=iptables']);
-    await until('all rules', async () => (await scene().node.iptables()).length === 12);
+    await waitUntil('all rules', async () => (await scene().node.iptables()).length === 12);
     running.signal('SIGKILL');
-    await until('no rules', async () => (await scene().node.iptables()).length === 0);
+    await waitUntil('no rules', async () => (await scene().node.iptables()).length === 0);
   });
 
   it('in nftables are one table, which ends with the program, however it ends', async () => {
     const running = scene().run('169.254.20.10', ['--rules=nft']);
-    await until('the table', async () => (await scene().node.nftables()).length === 1);
+    await waitUntil('the table', async () => (await scene().node.nftables()).length === 1);
     running.signal('SIGTERM');
     expect(await running.exit).toEqual({ code: 0, signal: null });
     expect(await scene().node.nftables()).toEqual([]);
     const killed = scene().run('169.254.20.10', ['--rules=nft']);
-    await until('the table', async () => (await scene().node.nftables()).length === 1);
+    await waitUntil('the table', async () => (await scene().node.nftables()).length === 1);
     killed.signal('SIGKILL');
-    await until('no table', async () => (await scene().node.nftables()).length === 0);
+    await waitUntil('no table', async () => (await scene().node.nftables()).length === 0);
   });
 
   it('are not set for a Corefile that is not served', async () => {
@@ -85,7 +87,7 @@ describeOnNode("the rules of a node's cache", () => {
 
   it('stay, with the addresses, where -skipteardown is given', async () => {
     const running = scene().run('169.254.20.10', ['--rules=iptables', '-skipteardown']);
-    await until('all rules', async () => (await scene().node.iptables()).length === 12);
+    await waitUntil('all rules', async () => (await scene().node.iptables()).length === 12);
     running.signal('SIGTERM');
     await running.exit;
     expect(await scene().node.iptables()).toHaveLength(12);
@@ -98,7 +100,7 @@ describeOnNode('with -setuponly', () => {
     const before = scene().run(LINK_LOCAL, ['-setuponly']);
     expect(await before.exit).toEqual({ code: 0, signal: null });
     const running = scene().run(LINK_LOCAL, ['-setupinterface=false', '--rules=none']);
-    await until('the start', async () => running.output.includes('CoreDNS-'));
+    await waitUntil('the start', async () => running.output.includes('CoreDNS-'));
     expect(await scene().ask(LINK_LOCAL)).toBe('answered');
     expect(await scene().node.nftables()).toEqual([]);
     expect(await scene().node.iptables()).toEqual([]);
@@ -117,7 +119,7 @@ describeOnNode('with -setuponly', () => {
 describeOnNode("queries to a node's cache", () => {
   it('are answered at its addresses and not tracked; others are tracked', async () => {
     scene().run('169.254.20.10', ['--rules=nft']);
-    await until('the table', async () => (await scene().node.nftables()).length === 1);
+    await waitUntil('the table', async () => (await scene().node.nftables()).length === 1);
     // Counts the connections that the kernel tracks, as kube-proxy's rules would have it do.
     const count =
       'table inet count { chain output { type filter hook output priority 0; ct state new counter; }; }';
@@ -140,16 +142,16 @@ describeOnNode('a change of the ConfigMap', () => {
       '-kubednscm',
       join(scene().folder.path, 'cm'),
     ]);
-    await until('the start', async () => running.output.includes('CoreDNS-'));
+    await waitUntil('the start', async () => running.output.includes('CoreDNS-'));
     const ask = (name: string) =>
       scene().node.run('dig', '+short', '+tries=1', '@169.254.20.10', '-p', '36053', name, 'TXT');
     const metrics = () => scene().fetch('http://127.0.0.1:36353/metrics');
     await scene().folder.write('cm/stubDomains', '{"acme.local": ["127.0.0.1"');
-    await until('the error', async () =>
+    await waitUntil('the error', async () =>
       (await metrics()).includes('setup_errors_total{errortype="configmap"} 1'),
     );
     await scene().folder.write('cm/stubDomains', '{"acme.local": ["127.0.0.1:36054"]}');
-    await until('the reload', async () => running.output.includes('Reloading complete'));
+    await waitUntil('the reload', async () => running.output.includes('Reloading complete'));
     expect(await ask('host.acme.local').catch(() => 'no reply')).not.toContain('whoami');
     expect(running.ended).toBeUndefined();
   });

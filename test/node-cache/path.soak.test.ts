@@ -2,11 +2,12 @@
  * `portolan node-cache` proves the way of packets of pods: what it does where a packet filter of the node drops them, and where it cannot
  * be proven.
  */
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it } from 'vitest';
 import { itWithTool } from '../support/tools.ts';
 import { ALL_ANSWERED, askFromPod } from './hardening.ts';
 import { describeOnNode } from './namespace.ts';
-import { LINK_LOCAL, type Scene, SERVICE, until, useScene } from './scene.ts';
+import { LINK_LOCAL, type Scene, SERVICE, useScene } from './scene.ts';
 
 const scene = useScene();
 
@@ -31,7 +32,7 @@ describeOnNode('the way of packets of pods', () => {
     async () => {
       const pod = await scene().node.addPod();
       const running = scene().run([LINK_LOCAL, SERVICE, ...IPV6].join(','), []);
-      await until('the rules', async () => running.output.includes('probes on the way of pods'));
+      await waitUntil('the rules', async () => running.output.includes('probes on the way of pods'));
       expect(running.output).not.toContain('over lo');
       expect(await scene().node.nftables()).toHaveLength(1);
       for (const addresses of [[LINK_LOCAL, SERVICE] as const, IPV6])
@@ -48,7 +49,7 @@ describeOnNode('the way of packets of pods', () => {
     const { node, run } = scene();
     const counts = async () => [(await node.iptables()).length, (await node.iptables('ip6tables')).length];
     const running = run([LINK_LOCAL, ...IPV6].join(','), ['--rules=iptables']);
-    await until('the rules', async () => running.output.includes(SET));
+    await waitUntil('the rules', async () => running.output.includes(SET));
     expect(await counts()).toEqual([12, 24]);
     running.signal('SIGTERM');
     expect(await running.exit).toEqual({ code: 0, signal: null });
@@ -62,12 +63,12 @@ describeOnNode('the way of packets of pods', () => {
       const { node, run, fetch } = scene();
       await node.run('nft', FIREWALL);
       const running = run(`${LINK_LOCAL},${SERVICE}`, ['-syncinterval', '1']);
-      await until('the reason', async () => running.output.includes('packets of pods get no answer'));
+      await waitUntil('the reason', async () => running.output.includes('packets of pods get no answer'));
       expect(running.output).toContain(`${LINK_LOCAL} over `);
       expect(await node.nftables()).toEqual([]);
       expect(await fetch('http://127.0.0.1:36353/metrics')).not.toContain('portolan_nodecache_rules{');
       await node.run('nft', 'delete table inet firewall');
-      await until('the rules', async () => running.output.includes(SET));
+      await waitUntil('the rules', async () => running.output.includes(SET));
       const pod = await node.addPod();
       expect(await askFromPod(scene(), pod)).toEqual(ALL_ANSWERED);
       expect(await fetch('http://127.0.0.1:36353/metrics')).toMatch(
@@ -79,9 +80,9 @@ describeOnNode('the way of packets of pods', () => {
   itWithTool('dig', 'is given back to the Service when a firewall begins to drop it', async () => {
     const { node, run } = scene();
     const running = run(`${LINK_LOCAL},${SERVICE}`, []);
-    await until('the rules', async () => running.output.includes('probes on the way of pods'));
+    await waitUntil('the rules', async () => running.output.includes('probes on the way of pods'));
     await node.run('nft', FIREWALL);
-    await until('the reason', async () => running.output.includes('rules removed'));
+    await waitUntil('the reason', async () => running.output.includes('rules removed'));
     expect(await node.nftables()).toEqual([]);
     expect(running.ended).toBeUndefined();
   });
@@ -93,8 +94,8 @@ describeOnNode('the way of packets of pods', () => {
       const { node, run, fetch } = scene();
       const inside = ['setpriv', '--bounding-set=-net_raw', '--inh-caps=-net_raw', '--'];
       const running = run(`${LINK_LOCAL},${SERVICE}`, [], { inside });
-      await until('the rules', async () => running.output.includes(SET));
-      await until('the way', async () => running.output.includes('over lo'));
+      await waitUntil('the rules', async () => running.output.includes(SET));
+      await waitUntil('the way', async () => running.output.includes('over lo'));
       expect(running.output).toContain('cannot open a packet socket: EPERM');
       const pod = await node.addPod();
       expect(await askFromPod(scene(), pod)).toEqual(ALL_ANSWERED);
@@ -107,12 +108,12 @@ describeOnNode('the way of packets of pods', () => {
 
   itWithTool('dig', 'is proven by a pair of its own when the last process was killed', async () => {
     const killed = scene().run(`${LINK_LOCAL},${SERVICE}`, []);
-    await until('the rules', async () => killed.output.includes('probes on the way of pods'));
+    await waitUntil('the rules', async () => killed.output.includes('probes on the way of pods'));
     killed.signal('SIGKILL');
     await killed.exit;
     expect(await countPairs(scene())).toBe(1);
     const running = scene().run(`${LINK_LOCAL},${SERVICE}`, []);
-    await until('the rules', async () => running.output.includes('probes on the way of pods'));
+    await waitUntil('the rules', async () => running.output.includes('probes on the way of pods'));
     expect(await countPairs(scene())).toBe(1);
   });
 });

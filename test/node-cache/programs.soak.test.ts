@@ -1,16 +1,18 @@
 /**
  * `portolan node-cache` with programs that warn, fail, hang or are missing: it judges them by what they do, and says what is missing.
  */
+
 import { chmod, symlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { NOISE, REAL_PROGRAM } from '@portolan/kernel/base/testing/path-programs.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it } from 'vitest';
 import { formatSocketName } from '../support/control.ts';
 import { type Program, runPortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';
 import { ALL_ANSWERED, askFromPod } from './hardening.ts';
 import { describeOnNode } from './namespace.ts';
-import { LINK_LOCAL, SERVICE, TEMPLATE, until, useScene } from './scene.ts';
+import { LINK_LOCAL, SERVICE, TEMPLATE, useScene } from './scene.ts';
 
 const scene = useScene();
 
@@ -47,11 +49,11 @@ async function makePath(...names: readonly string[]): Promise<string> {
 /** Waits until every place says that rules are missing, with the reason. */
 async function expectMissing(running: Program, reason: string): Promise<void> {
   const { fetch, node } = scene();
-  await until('the health check', async () =>
+  await waitUntil('the health check', async () =>
     (await fetch(HEALTH).catch(() => '')).startsWith(`OK\npacket filter rules not set: ${reason}`),
   );
   expect(await fetch(METRICS)).toMatch(/^portolan_nodecache_rules_missing 1$/m);
-  await until('the finding', async () => {
+  await waitUntil('the finding', async () => {
     const socket = `--socket=${formatSocketName(running, 'node-cache')}`;
     const doctor = runPortolan(['doctor', socket, '--watch=1ms'], { through: node.through });
     await doctor.exit;
@@ -69,7 +71,7 @@ describeOnNode('programs of the system', () => {
     const environment = { PATH: await pathWith(Object.fromEntries(noisy)) };
     const pod = await node.addPod();
     const running = run(LOCAL, [], { environment });
-    await until('the rules', async () => running.output.includes('probes on the way of pods'));
+    await waitUntil('the rules', async () => running.output.includes('probes on the way of pods'));
     expect(await node.nftables()).toHaveLength(1);
     expect(await askFromPod(scene(), pod)).toEqual(ALL_ANSWERED);
     expect(running.output).not.toContain('[ERROR]');
@@ -79,7 +81,7 @@ describeOnNode('programs of the system', () => {
     expect(await running.exit).toEqual({ code: 0, signal: null });
     expect(await node.nftables()).toEqual([]);
     const ofIptables = run(LOCAL, ['--rules=iptables'], { environment });
-    await until('all rules', async () => (await node.iptables()).length === 24);
+    await waitUntil('all rules', async () => (await node.iptables()).length === 24);
     ofIptables.signal('SIGTERM');
     expect(await ofIptables.exit).toEqual({ code: 0, signal: null });
     expect(await node.iptables()).toEqual([]);
@@ -106,7 +108,7 @@ describeOnNode('programs of the system', () => {
     const { run, folder, fetch } = scene();
     await folder.write('Corefile.base', WITH_HEALTH);
     const running = run(LOCAL, ['--rules=none']);
-    await until('the start', async () => running.output.includes('CoreDNS-'));
+    await waitUntil('the start', async () => running.output.includes('CoreDNS-'));
     expect(await fetch(HEALTH)).toBe('OK');
     expect(await fetch(METRICS)).not.toContain('portolan_nodecache_rules_missing');
   });

@@ -66,15 +66,6 @@ export function useScene(): () => Scene {
   };
 }
 
-/** Waits for a state of the node. It is looked at again and again: programs are run for it. */
-export async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited in vain for: ${what}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 /** Sends a query of type A, which whoami answers with additional records, and the cluster with an address. */
 const SEND_AND_RECEIVE = `
 const [address, port] = process.argv.slice(1);

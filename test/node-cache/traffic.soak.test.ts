@@ -2,12 +2,14 @@
  * Packets with kube-proxy's rules for the same Service: which are tracked, who answers them, and the delay while another program
  * holds the xtables lock.
  */
+
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it } from 'vitest';
 import { CLUSTER_DNS, keepRunning, startClusterDns } from './cluster-dns.ts';
 import { describeOnNode } from './namespace.ts';
-import { LINK_LOCAL, type Scene, SERVICE, until, useScene } from './scene.ts';
+import { LINK_LOCAL, type Scene, SERVICE, useScene } from './scene.ts';
 
 const scene = useScene();
 
@@ -82,8 +84,8 @@ describeOnNode('queries to the address of the Service', () => {
       expect(await at.ask(SERVICE)).toBe('answered by the cluster');
       expect(await at.ask(SERVICE, pod)).toBe('answered by the cluster');
       const running = at.run(`${LINK_LOCAL},${SERVICE}`, [`--rules=${rules}`]);
-      await until('answers here', async () => (await at.ask(SERVICE)) === 'answered');
-      await until('answers for pods', async () => (await at.ask(SERVICE, pod)) === 'answered');
+      await waitUntil('answers here', async () => (await at.ask(SERVICE)) === 'answered');
+      await waitUntil('answers for pods', async () => (await at.ask(SERVICE, pod)) === 'answered');
       await at.node.run('nft', COUNTERS);
       for (const through of [[], pod])
         for (const address of [LINK_LOCAL, SERVICE]) expect(await at.ask(address, through)).toBe('answered');
@@ -91,7 +93,7 @@ describeOnNode('queries to the address of the Service', () => {
       expect(await countTracked(at)).toEqual({ local: 0, other: 1 });
       running.signal('SIGKILL');
       await running.exit;
-      await until(
+      await waitUntil(
         'answers of the cluster',
         async () => (await at.ask(SERVICE)) === 'answered by the cluster',
       );
@@ -109,20 +111,20 @@ describeOnNode('a lock of xtables that another program holds for half a minute',
     await at.node.run('env', `XTABLES_LOCKFILE=${lock}`, 'iptables-legacy', '-N', 'KUBE-SERVICES');
     const holder = await keepRunning(at, 'flock', lock, 'sh', '-c', 'echo ready && exec cat');
     const running = at.run(LINK_LOCAL, ['--rules=iptables'], { environment });
-    await until('answers', async () => (await at.ask(LINK_LOCAL)) === 'answered');
+    await waitUntil('answers', async () => (await at.ask(LINK_LOCAL)) === 'answered');
     const failures = async () => {
       const text = await at.fetch('http://127.0.0.1:36353/metrics');
       return Number(/setup_errors_total\{errortype="iptables_lock"\} (\d+)/.exec(text)?.[1]);
     };
     // Each has waited for five seconds: half a minute in all.
     for (const count of [1, 2, 3, 4, 5, 6]) {
-      await until(`failure ${count}`, async () => (await failures()) >= count);
+      await waitUntil(`failure ${count}`, async () => (await failures()) >= count);
       expect(await at.ask(LINK_LOCAL)).toBe('answered');
     }
     expect(await at.node.iptables('iptables-legacy')).toEqual([]);
     holder.stdin?.end();
     await once(holder, 'exit');
-    await until('all rules', async () => (await at.node.iptables('iptables-legacy')).length === 12);
+    await waitUntil('all rules', async () => (await at.node.iptables('iptables-legacy')).length === 12);
     // Killed it would leave an iptables that makes the file of the lock again while the folder is removed.
     running.signal('SIGTERM');
     await running.exit;

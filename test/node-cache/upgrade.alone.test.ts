@@ -1,12 +1,13 @@
 /**
  * Two consecutive processes of `portolan node-cache -takeover` on a node: the first leaves what the second needs.
  */
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { expect, it } from 'vitest';
 import type { Program } from '../support/portolan.ts';
 import { ALL_ANSWERED, askFromPod, DROP, harden, rulesOfCache } from './hardening.ts';
 import { startFetches, startQueries, watchRules } from './load.ts';
 import { describeOnNode } from './namespace.ts';
-import { LINK_LOCAL, SERVICE, TEMPLATE, until, useScene } from './scene.ts';
+import { LINK_LOCAL, SERVICE, TEMPLATE, useScene } from './scene.ts';
 
 const scene = useScene();
 
@@ -43,12 +44,12 @@ describeOnNode('an upgrade with -takeover', () => {
     await scene().folder.write('Corefile.base', WITH_ENDPOINTS);
     const flags = ['--rules=iptables', '-takeover'];
     const before = scene().run(local, flags);
-    await until('all rules', async () => (await rulesNow()) === count);
+    await waitUntil('all rules', async () => (await rulesNow()) === count);
     const queries = startQueries(scene(), LINK_LOCAL);
     const fetches = startFetches(scene(), ENDPOINTS);
     const rules = watchRules(scene());
     const next = scene().run(local, flags);
-    await until('two servers', async () => next.output.includes(SERVING));
+    await waitUntil('two servers', async () => next.output.includes(SERVING));
     before.signal('SIGTERM');
     expect(await before.exit).toEqual({ code: 0, signal: null });
     for (const url of ENDPOINTS) expect(await scene().fetch(url)).not.toBe('');
@@ -66,10 +67,10 @@ describeOnNode('an upgrade with -takeover', () => {
   it('loses nothing, and there is a table of nftables all the time', async () => {
     const flags = ['--rules=nft', '-takeover'];
     const before = scene().run(LINK_LOCAL, flags);
-    await until('the table', async () => (await scene().node.nftables()).length === 1);
+    await waitUntil('the table', async () => (await scene().node.nftables()).length === 1);
     const queries = startQueries(scene(), LINK_LOCAL);
     const next = scene().run(LINK_LOCAL, flags);
-    await until('both tables', async () => (await scene().node.nftables()).length === 2);
+    await waitUntil('both tables', async () => (await scene().node.nftables()).length === 2);
     before.signal('SIGTERM');
     expect(await before.exit).toEqual({ code: 0, signal: null });
     expect(await scene().node.nftables()).toHaveLength(1);
@@ -80,12 +81,12 @@ describeOnNode('an upgrade with -takeover', () => {
 
   it('from rules of iptables to nftables leaves none in iptables', async () => {
     const before = scene().run(LINK_LOCAL, ['--rules=iptables', '-takeover']);
-    await until('all rules', async () => (await rulesNow()) === 12);
+    await waitUntil('all rules', async () => (await rulesNow()) === 12);
     const next = scene().run(LINK_LOCAL, ['--rules=nft', '-takeover', '-syncinterval', '1']);
-    await until('the table', async () => (await scene().node.nftables()).length === 1);
+    await waitUntil('the table', async () => (await scene().node.nftables()).length === 1);
     before.signal('SIGTERM');
     await before.exit;
-    await until('no rules of iptables', async () => (await rulesNow()) === 0);
+    await waitUntil('no rules of iptables', async () => (await rulesNow()) === 0);
     expect(await scene().node.nftables()).toHaveLength(1);
     expect(next.ended).toBeUndefined();
   });
@@ -96,12 +97,12 @@ describeOnNode('an upgrade with -takeover', () => {
     const accepts = () => rulesOfCache(scene(), 'iptables-nft');
     const flags = ['-takeover', '-syncinterval', '1'];
     const before = run(`${LINK_LOCAL},${SERVICE}`, flags);
-    await until('the table', async () => (await node.nftables()).length === 1);
+    await waitUntil('the table', async () => (await node.nftables()).length === 1);
     await harden(scene(), 'iptables-nft', DROP);
-    await until('the ACCEPT rules', async () => (await accepts()).length === 8);
+    await waitUntil('the ACCEPT rules', async () => (await accepts()).length === 8);
     expect(await askFromPod(scene(), pod)).toEqual(ALL_ANSWERED);
     const next = run(`${LINK_LOCAL},${SERVICE}`, flags);
-    await until('both tables', async () => (await node.nftables()).length === 2);
+    await waitUntil('both tables', async () => (await node.nftables()).length === 2);
     before.signal('SIGTERM');
     expect(await before.exit).toEqual({ code: 0, signal: null });
     expect(await accepts()).toHaveLength(8);
@@ -118,7 +119,7 @@ describeOnNode('a new version that fails', () => {
     async (when) => {
       const flags = ['--rules=iptables', '-takeover'];
       const before = scene().run(LINK_LOCAL, flags);
-      await until('all rules', async () => (await rulesNow()) === 12);
+      await waitUntil('all rules', async () => (await rulesNow()) === 12);
       const isBroken = when === 'when it starts';
       const queries = startQueries(scene(), LINK_LOCAL, isBroken ? 1 : 5);
       const rules = watchRules(scene());
@@ -126,10 +127,10 @@ describeOnNode('a new version that fails', () => {
       const next = scene().run(LINK_LOCAL, flags);
       if (isBroken) expect((await next.exit).code).toBe(1);
       else {
-        await until('its watcher', async () => scene().node.countWatchers() === 2);
+        await waitUntil('its watcher', async () => scene().node.countWatchers() === 2);
         next.signal('SIGKILL');
         await next.exit;
-        await until('the end of its watcher', async () => scene().node.countWatchers() === 1);
+        await waitUntil('the end of its watcher', async () => scene().node.countWatchers() === 1);
       }
       expectAlways('12', await rules.end(), before, next);
       expect(await addresses()).toContain(LINK_LOCAL);

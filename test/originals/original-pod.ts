@@ -3,12 +3,15 @@
  *
  * Beside it in the network are the API server, a name server for names outside, and programs of images that stay.
  */
+
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { describeError } from '@portolan/kernel/base/describe-error.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { Image } from '../image/unpack-image.ts';
 import { ANSWER_ALL } from '../node-cache/cluster-dns.ts';
 import { type Holder, hold } from '../node-cache/namespace.ts';
@@ -303,12 +306,14 @@ export class OriginalPod {
 
   /** Repeats a look until it succeeds. @throws if a container ends before, or after minutes */
   async #until(what: string, look: () => Promise<boolean>): Promise<void> {
-    const end = performance.now() + PATIENCE;
-    while (!(await look().catch(() => false))) {
-      this.#failIfEnded();
-      if (performance.now() > end) throw new Error(`waited in vain for: ${what}\n${this.#allOutput()}`);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    const isSo = async () => {
+      const found = await look().catch(() => false);
+      if (!found) this.#failIfEnded();
+      return found;
+    };
+    await waitUntil(what, isSo, { deadline: PATIENCE }).catch((error: unknown) => {
+      throw new Error(`${describeError(error)}\n${this.#allOutput()}`);
+    });
   }
 
   #failIfEnded(): void {

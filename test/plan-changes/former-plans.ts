@@ -1,6 +1,7 @@
 /**
  * Finds references of a server to its former plans.
  */
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { collectGarbage } from './heap.ts';
 import type { ChangingServer, Part } from './scene.ts';
@@ -26,9 +27,11 @@ export async function changePlans(
     await askAll(server);
   }
   const held = () => former.flatMap(({ name, reference }) => (reference.deref() === undefined ? [] : name));
-  const end = performance.now() + DEADLINE;
-  do await collectGarbage();
-  while (held().length > 0 && performance.now() < end);
+  const isFree = async () => {
+    await collectGarbage();
+    return held().length === 0;
+  };
+  await waitUntil('former plans to be free', isFree, { deadline: DEADLINE }).catch(() => {});
   return held();
 }
 

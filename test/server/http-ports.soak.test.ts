@@ -108,13 +108,13 @@ function request(port: number, path: string, headers: Readonly<Record<string, st
 
 /** Until the reply is 200. */
 async function waitForOk(program: Program, port: number, path: string): Promise<void> {
-  const end = performance.now() + DEADLINE.deadline;
-  for (;;) {
+  const isOk = async () => {
     const result = await request(port, path);
-    if (result === 200) return;
-    if (program.ended !== undefined || performance.now() > end)
+    if (program.ended !== undefined)
       throw new Error(`${path}: ${result}: ${program.output}${program.errors}`);
-  }
+    return result === 200;
+  };
+  await waitUntil(`200 from ${path}`, isOk, DEADLINE);
 }
 
 async function waitForOpen(program: Program, places: readonly Place[]): Promise<void> {

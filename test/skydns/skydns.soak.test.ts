@@ -1,6 +1,7 @@
 /**
  * `portolan skydns` with a real etcd: by both versions of its API, with its configuration, stub zones and outages.
  */
+
 import { createSocket } from 'node:dgram';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { CLASS } from '@portolan/dns/types.ts';
@@ -9,6 +10,7 @@ import { EtcdV2Client } from '@portolan/etcd/v2/client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';
@@ -17,13 +19,8 @@ import { describeWithTool } from '../support/tools.ts';
 
 type Put = (key: string, value: string) => Promise<unknown>;
 
-async function waitFor(what: string, condition: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (!(await condition().catch(() => false))) {
-    if (performance.now() > end) throw new Error(`waited in vain for: ${what}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
+const waitFor = async (what: string, condition: () => Promise<boolean>) =>
+  await waitUntil(what, () => condition().catch(() => false));
 
 /** What writes keys. */
 function makeWriter(etcd: EtcdCluster): Put {

@@ -97,7 +97,10 @@ async function overload(manner: string): Promise<readonly number[]> {
   const program = runPortolan(words ?? []);
   const server = { address: '127.0.0.1', port };
   const isServing = () => askShort(server, 'ready.test', 'A', { deadline: 500 }).catch(() => 'nothing');
-  while (program.ended === undefined && (await isServing()) !== 'NXDOMAIN');
+  await waitUntil(
+    'the server',
+    async () => program.ended !== undefined || (await isServing()) === 'NXDOMAIN',
+  );
   expect(program.ended, program.output + program.errors).toBe(undefined);
   const end = starve(program);
   const clients = Array.from(

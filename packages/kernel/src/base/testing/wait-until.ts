@@ -3,21 +3,29 @@
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
-/** Turns of the event loop that a condition of this process needs. */
-const TURNS = 100;
+/** Milliseconds in which what this process does itself is over: no pauses till then. */
+const AT_ONCE = 20;
 /** Milliseconds between two looks at what other processes do, which need the processor. */
-const PAUSE = 3;
+const LONGEST_PAUSE = 100;
+/** Where steps bring the condition about. */
+const PAUSE_OF_STEPS = 1;
 
-/** Checks the condition after each turn of the event loop, and less often once other processes are waited for. */
+/**
+ * Checks the condition after each turn of the event loop. Who has waited longer pauses for a tenth of that time.
+ *
+ * @throws where the condition does, and after the deadline: milliseconds
+ */
 export async function waitUntil(
   what: string,
-  condition: () => boolean,
-  { deadline = 30_000, step = () => {} }: { readonly deadline?: number; readonly step?: () => void } = {},
+  condition: () => boolean | Promise<boolean>,
+  { deadline = 30_000, step }: { readonly deadline?: number; readonly step?: () => void } = {},
 ): Promise<void> {
-  const end = performance.now() + deadline;
-  for (let turns = 0; !condition(); turns += 1) {
-    if (performance.now() > end) throw new Error(`waited ${deadline} ms in vain for: ${what}`);
-    step();
-    await (turns < TURNS ? setImmediate() : setTimeout(PAUSE));
+  const began = performance.now();
+  const longest = step === undefined ? LONGEST_PAUSE : PAUSE_OF_STEPS;
+  while (!(await condition())) {
+    const waited = performance.now() - began;
+    if (waited > deadline) throw new Error(`waited ${deadline} ms in vain for: ${what}`);
+    step?.();
+    await (waited < AT_ONCE ? setImmediate() : setTimeout(Math.min(waited / 10, longest)));
   }
 }
