@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_YAML_LEVELS, parseYaml, parseYamlDocument } from './parse-yaml.ts';
 
-const DEEP = 60_000;
+const DEEP = 20_000;
 const nestings: Readonly<Record<string, (levels: number) => string>> = {
   'flow sequences': (levels) => `${'['.repeat(levels)}1${']'.repeat(levels)}`,
   'flow sequences without an end': (levels) => '['.repeat(levels),
   'flow mappings': (levels) => `${'{a: '.repeat(levels)}1${'}'.repeat(levels)}`,
   'block sequences': (levels) => `${'- '.repeat(levels)}1`,
+  'flow sequences that the end of a document cuts': (levels) => `${'[{a: '.repeat(levels)}1\n---\n`,
   'keys that are mappings': (levels) => `${'? '.repeat(levels)}1`,
 };
 
@@ -14,8 +15,9 @@ describe('nesting', () => {
   for (const [name, nest] of Object.entries(nestings)) {
     it(`${name} that are too deep are an error`, () => {
       for (const levels of [MAX_YAML_LEVELS + 1, DEEP]) {
-        const [error] = parseYamlDocument(`\n${nest(levels)}`).errors;
-        expect(error?.message).toMatch(/^more than 100 levels of nesting at line 2, column \d+$/);
+        const messages = parseYamlDocument(`\n${nest(levels)}`).errors.map(({ message }) => message);
+        const expected = expect.stringMatching(/^more than 100 levels of nesting at line 2, column \d+$/);
+        expect(messages).toContainEqual(expected);
       }
     });
   }

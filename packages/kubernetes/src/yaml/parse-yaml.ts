@@ -1,8 +1,8 @@
 /**
  * Parses YAML that people write, with a bound on its nesting.
  *
- * The `yaml` library parses text in a loop, but composes documents by functions that call themselves for each level: deep nesting in a
- * small file would overflow the stack, or keep the processor for minutes where keys of mappings are mappings.
+ * The `yaml` library composes documents by functions that call themselves for each level: deep nesting in a small file would overflow the
+ * stack, or keep the processor for minutes where keys of mappings are mappings.
  */
 import {
   Composer,
@@ -31,7 +31,7 @@ export function parseYaml(
   lines: LineCounter = new LineCounter(),
 ): readonly Document.Parsed[] {
   const tokens = new Parser(lines.addNewLine).parse(text);
-  const documents = [...new Composer(options).compose(refuseDeepTokens(tokens), true, text.length)];
+  const documents = [...new Composer(options).compose(refuseDeepTokens(tokens, lines), true, text.length)];
   for (const { errors } of documents) for (const error of errors) addPlace(error, lines);
   return documents;
 }
@@ -53,14 +53,25 @@ export function parseYamlDocument(text: string, options: YamlOptions = {}): Docu
 }
 
 /** Puts an error in the place of a document that is nested too deeply. */
-function* refuseDeepTokens(tokens: Iterable<CST.Token>): Generator<CST.Token> {
-  for (const token of tokens) {
-    const offset = findTooDeep(token);
-    if (offset === undefined) yield token;
-    else
-      yield { type: 'error', offset, source: '', message: `more than ${MAX_YAML_LEVELS} levels of nesting` };
+function* refuseDeepTokens(tokens: Iterable<CST.Token>, lines: LineCounter): Generator<CST.Token> {
+  try {
+    for (const token of tokens) {
+      const offset = findTooDeep(token);
+      yield offset === undefined ? token : tooDeep(offset);
+    }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // The parser ends several levels by functions that call themselves, too: here its stack is full.
+    yield tooDeep(lines.lineStarts.at(-1) ?? 0);
   }
 }
+
+const tooDeep = (offset: number): CST.Token => ({
+  type: 'error',
+  offset,
+  source: '',
+  message: `more than ${MAX_YAML_LEVELS} levels of nesting`,
+});
 
 /** @returns the offset of a list or mapping that is nested too deeply */
 function findTooDeep(document: CST.Token): number | undefined {
