@@ -25,7 +25,8 @@ export interface ServerFacts {
 }
 
 /** What checks read of a cluster, as of one generation. */
-interface NamesOfCluster extends Pick<ServerEvidence, 'externalNames' | 'fqdnEndpoints'> {
+interface NamesOfCluster
+  extends Pick<ServerEvidence, 'externalNames' | 'fqdnEndpoints' | 'unreversedServices'> {
   readonly generation: number;
 }
 
@@ -90,6 +91,7 @@ export class ServerFindings {
       loopingZones: inspections.flatMap(({ loopingZone = [] }) => loopingZone),
       externalNames: clusters.flatMap(({ externalNames }) => externalNames),
       fqdnEndpoints: clusters.flatMap(({ fqdnEndpoints }) => fqdnEndpoints),
+      unreversedServices: clusters.flatMap(({ unreversedServices }) => unreversedServices),
     };
   }
 
@@ -97,9 +99,11 @@ export class ServerFindings {
     const known = this.#names.get(cluster);
     const { generation, contents } = cluster;
     if (known?.generation === generation) return known;
-    const [domain = ''] = cluster.names.apexes;
+    const [domain = '', ...reverseZones] = cluster.names.apexes;
     const externalNames = Array.from(contents.externalNames(), (service) => ({ ...service, domain }));
-    const names = { generation, externalNames, fqdnEndpoints: [...contents.fqdnEndpoints()] };
+    const unreversed = Array.from(contents.outsideOf(reverseZones), (service) => ({ ...service, domain }));
+    const fqdnEndpoints = [...contents.fqdnEndpoints()];
+    const names = { generation, externalNames, fqdnEndpoints, unreversedServices: unreversed };
     this.#names.set(cluster, names);
     return names;
   }

@@ -1,7 +1,9 @@
 /**
  * The services, endpoints and namespaces of a cluster as its records have them, for people who ask about them.
  */
-import { parseAddress } from '@portolan/dns/address.ts';
+import { parseAddress, reverseName } from '@portolan/dns/address.ts';
+import { isWithin } from '@portolan/dns/name.ts';
+import type { NameKey } from '@portolan/dns/types.ts';
 import {
   ENDPOINT_STATE,
   NAMESPACE,
@@ -44,6 +46,7 @@ export interface HashedService extends NamespacedName {
   readonly hash: ServiceHasher;
 }
 
+const REVERSE_TREES = ['in-addr.arpa.' as NameKey, 'ip6.arpa.' as NameKey]; // Canonical by inspection.
 /** Services that are found for one address. */
 const MAX_OWNERS = 64;
 
@@ -151,6 +154,28 @@ export class ClusterContents {
         const service = this.#views.service(entry);
         if (service?.address.kind !== 'externalName') continue;
         yield { namespace: service.namespace, name: service.name, target: service.address.name };
+      }
+  }
+
+  /**
+   * Services with an address that no reverse zone has, though one is of its family, each with the first such address.
+   *
+   * @param zones apexes at or below `in-addr.arpa.` and `ip6.arpa.`
+   */
+  *outsideOf(zones: readonly NameKey[]): Iterable<NamespacedName & { readonly address: string }> {
+    const trees = REVERSE_TREES.filter((tree) => zones.some((zone) => zone !== tree && isWithin(zone, tree)));
+    const narrowed = trees.filter((tree) => !zones.includes(tree));
+    if (narrowed.length === 0) return;
+    const isOutside = (address: string) => {
+      const name = reverseName(address);
+      return narrowed.some((tree) => isWithin(name, tree)) && !zones.some((zone) => isWithin(name, zone));
+    };
+    for (const namespace of this.#writer.namespaces())
+      for (const entry of this.#writer.listServices(namespace)) {
+        const service = this.#views.service(entry);
+        if (service?.address.kind !== 'clusterIPs') continue;
+        const address = service.address.addresses.find(isOutside);
+        if (address !== undefined) yield { namespace: service.namespace, name: service.name, address };
       }
   }
 

@@ -62,6 +62,14 @@ export interface ServerEvidence {
     readonly name: string;
     readonly target: string;
   }[];
+  /** Services with an address of a family that has reverse zones, none of which has the address. */
+  readonly unreversedServices: readonly {
+    readonly namespace: string;
+    readonly name: string;
+    readonly address: string;
+    /** The domain of its cluster. */
+    readonly domain: string;
+  }[];
   /** The apexes of the cluster's zones. */
   readonly domains: readonly string[];
   /** Domains of other clusters, with the names below their `svc` that upstream servers denied of late. */

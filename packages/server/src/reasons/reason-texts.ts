@@ -17,6 +17,7 @@ export const FINDING_ONLY_KINDS = [
   'host-network-policy',
   'names-lost',
   'network-policy',
+  'no-reverse-zone',
   'node-firewall',
   'node-local-unserved',
   'node-nameserver-silent',
@@ -155,6 +156,12 @@ export const REASON_TEXTS: Readonly<Record<FindingKind, ReasonText>> = {
     meaning:
       'EndpointSlices of the service have the `addressType` FQDN, so its names are aliases. Kubernetes deprecates this type.',
     remedy: 'Make the service an ExternalName, or give its slices addresses.',
+  },
+  'no-reverse-zone': {
+    meaning:
+      'The plugin `kubernetes` names ranges of addresses, and services have addresses outside of these: a ServiceCIDR was added. Names of these addresses are asked of the next plugin.',
+    remedy:
+      'Add the range to the line `kubernetes`, or write `in-addr.arpa` and `ip6.arpa`, which have all addresses.',
   },
   'data-stale': {
     meaning: 'The server has not heard from the API server for a while. Names may be old.',

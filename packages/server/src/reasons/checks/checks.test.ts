@@ -24,6 +24,7 @@ const SERVER: ServerEvidence = {
   domains: ['cluster.local.'],
   foreignDomains: new Map([['cluster.lokal.', 4]]),
   fqdnEndpoints: [],
+  unreversedServices: [],
   externalNames: [{ namespace: 'shop', name: 'mail', target: 'mail.example.com', domain: 'cluster.local.' }],
 };
 const POD: PodEvidence = {
@@ -196,6 +197,19 @@ const SICK: readonly (readonly [string, Partial<CheckEvidence>, string])[] = [
     'risk shop/db: service shop/db has an EndpointSlice of addressType FQDN, which Kubernetes deprecates; it leads to db.example.com.',
   ],
   [
+    'no-reverse-zone',
+    {
+      server: {
+        ...SERVER,
+        unreversedServices: [
+          { namespace: 'shop', name: 'cart', address: '10.112.0.5', domain: 'cluster.local.' },
+          { namespace: 'shop', name: 'pay', address: '10.112.0.6', domain: 'cluster.local.' },
+        ],
+      },
+    },
+    'risk reverse zones of cluster.local.: address 10.112.0.5 of service shop/cart is in no reverse zone of the server, so it has no PTR record; so are those of 1 other services',
+  ],
+  [
     'endpoints-not-ready',
     {
       services: [
@@ -277,7 +291,7 @@ describe('a check', () => {
       traffic: undefined,
     };
     const { checked, notChecked } = runChecks(ALL_CHECKS, blind);
-    expect(checked).toHaveLength(12);
+    expect(checked).toHaveLength(13);
     expect(notChecked).toContainEqual({ kind: 'network-policy', needs: ['pods', 'policies'] });
   });
 

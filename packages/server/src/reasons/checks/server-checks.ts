@@ -256,6 +256,27 @@ const fqdnEndpoints = ofServer('fqdn-endpoints', ({ fqdnEndpoints: services }) =
   })),
 );
 
+const noReverseZone = ofServer('no-reverse-zone', ({ unreversedServices }) => {
+  const domains = new Set(unreversedServices.map(({ domain }) => domain));
+  return Array.from(domains, (domain) => {
+    const [first, ...others] = unreversedServices.filter((service) => service.domain === domain);
+    const more = others.length === 0 ? '' : `; so are those of ${others.length} other services`;
+    return {
+      kind: 'no-reverse-zone',
+      severity: 'risk',
+      subject: `reverse zones of ${domain}`,
+      sentence: `address ${first?.address} of service ${first?.namespace}/${first?.name} is in no reverse zone of the server, so it has no PTR record${more}`,
+      remedies: [
+        { sentence: 'List the ranges of services.', command: 'kubectl get servicecidrs' },
+        {
+          sentence:
+            'Name all of them behind the domain, as in "kubernetes cluster.local 10.96.0.0/12 10.112.0.0/16", or in-addr.arpa and ip6.arpa.',
+        },
+      ],
+    };
+  });
+});
+
 function problemOfTarget(
   target: string,
   start: string,
@@ -297,5 +318,6 @@ export const SERVER_CHECKS: readonly Check[] = [
   nodeRulesMissing,
   externalNameTarget,
   fqdnEndpoints,
+  noReverseZone,
   foreignClusterDomain,
 ];
