@@ -32,6 +32,13 @@ export interface Libc {
   recv(fd: number, into: Uint8Array, length: number, flags: number): number;
   /** @returns the number of octets accepted */
   send(fd: number, octets: Uint8Array, length: number, flags: number): number;
+  /**
+   * `send` on a thread of Node's pool, for a call that may wait in the kernel.
+   *
+   * @param octets unchanged until it resolves
+   * @returns 0, or the error number
+   */
+  sendLater(fd: number, octets: Uint8Array, flags: number): Promise<number>;
   recvmmsg(fd: number, headers: Pointer, count: number, flags: number, timeout: null): number;
   sendmmsg(fd: number, headers: Pointer, count: number, flags: number): number;
   madvise(address: Pointer, length: number, advice: number): number;
@@ -127,9 +134,18 @@ function load(): Libc {
       .map(([name, errno]) => [errno, name] as const)
       .reverse(),
   );
+  const { send } = functions;
   return {
     // koffi types every function as (...any) => any; the prototypes above match the interface.
     ...(functions as unknown as Pick<Libc, keyof typeof PROTOTYPES>),
+    sendLater: (fd, octets, flags) =>
+      new Promise((resolve, reject) => {
+        send?.async(fd, octets, octets.length, flags, (error: unknown, sent: number) => {
+          // The error number is that of the call until this returns.
+          if (error === null) resolve(sent < 0 ? koffi.errno() : 0);
+          else reject(error instanceof Error ? error : new Error(String(error)));
+        });
+      }),
     errno: () => koffi.errno(),
     errorName: (errno) => names.get(errno) ?? `error ${errno}`,
     trimHeaps: heapTrimmer(library),

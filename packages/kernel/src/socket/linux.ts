@@ -17,6 +17,10 @@ export const SOCK_RAW = 3;
 export const SOCK_NONBLOCK = 0o4000;
 export const SOCK_CLOEXEC = 0o2000000;
 
+export const NETLINK_NETFILTER = 12;
+export const SOL_NETLINK = 270;
+export const NETLINK_CAP_ACK = 10;
+
 export const SOL_SOCKET = 1;
 export const SO_REUSEADDR = 2;
 export const SO_SNDBUF = 7;
@@ -61,14 +65,18 @@ export const EPOLL_CTL_ADD = 1;
 export const EPOLLIN = 1;
 
 export const EPERM = 1;
+export const ENOENT = 2;
 export const EINTR = 4;
 export const EIO = 5;
 export const EAGAIN = 11;
 export const EACCES = 13;
+export const EEXIST = 17;
 export const EINVAL = 22;
+export const ENFILE = 23;
 export const EMFILE = 24;
 export const EPIPE = 32;
 export const ENOSYS = 38;
+export const ENOTEMPTY = 39;
 export const EMSGSIZE = 90;
 export const EOPNOTSUPP = 95;
 export const EADDRINUSE = 98;
