@@ -267,6 +267,8 @@ export interface Match {
   readonly byFamily?: true;
   /** Whether only queries with DO, whose clients want signatures (RFC 3225). Since 2.1.0. Default: all queries. */
   readonly dnssecOk?: true;
+  /** Whether it acts on each query, so that no stored answer of the handlers behind it replaces its own. Since 2.1.0. Default: no. */
+  readonly always?: true;
   /** Whether only names that the handlers behind lack: it passes on what publishers have. Default: all names. */
   readonly ifMissing?: true;
 }

@@ -39,6 +39,16 @@ export function signedNamesWithin(names: ReadonlySet<NameKey>): Questions {
   };
 }
 
+/** For a handler that acts on each query: no stored answer of the handlers behind it replaces its own. */
+export function eachTime({ includes, matches }: Questions): Questions {
+  return {
+    includes,
+    *matches() {
+      for (const match of matches()) yield { ...match, always: true };
+    },
+  };
+}
+
 /** The questions of all parts. */
 export function joinQuestions(...parts: readonly Questions[]): Questions {
   return {

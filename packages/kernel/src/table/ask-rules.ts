@@ -80,7 +80,8 @@ function encodeRule(rule: AskRule): Uint8Array {
     throw new RangeError(`too many types or options in an ask rule: ${listed.length}, ${options.length}`);
   const octets = new Uint8Array(4 + padded((listed.length + options.length) * 2));
   const flags =
-    (name.kind === 'exact' ? RULE_FLAG.EXACT : RULE_FLAG.SUFFIX) |
+    (rule.always === true ? RULE_FLAG.ALWAYS : 0) |
+    (name.kind === 'exact' ? 0 : RULE_FLAG.SUFFIX) |
     (types === 'all' ? RULE_FLAG.ALL_TYPES : 0) |
     (ednsOptions === undefined ? 0 : RULE_FLAG.WITH_OPTIONS) |
     (rule.beforeCache === true ? RULE_FLAG.BEFORE_CACHE : 0) |
@@ -120,6 +121,7 @@ function matchEntry(views: TableViews, entry: number, question: QuestionReader, 
       isWanted &&
       ((rule & RULE_FLAG.ALL_TYPES) !== 0 || lists(views, at + 4, types, question.type))
     ) {
+      if ((rule & RULE_FLAG.ALWAYS) !== 0) return ASKED.ALWAYS;
       const cached = (rule & RULE_FLAG.IF_MISSING) === 0 ? ASKED.CACHED : ASKED.IF_MISSING;
       const place =
         ((rule & RULE_FLAG.BEFORE_CACHE) === 0 ? 0 : ASKED.BEFORE_CACHE) |

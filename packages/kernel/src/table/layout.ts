@@ -309,7 +309,7 @@ export const VIEW_FLAG = {
 } as const;
 export const NAME_TABLE = { SHAPE: 0, SLOTS: 4 } as const;
 export const RULE_FLAG = {
-  EXACT: 1,
+  ALWAYS: 1,
   SUFFIX: 2,
   ALL_TYPES: 4,
   WITH_OPTIONS: 8,

@@ -332,6 +332,18 @@ describe('cached answers', () => {
     expect(verdict('www.example.com', 'A')).toBe(VERDICT.ASK);
   });
 
+  it('leave questions to the chain that a rule wants each time', () => {
+    table.cache(cachedAddress('www.example.com', '192.0.2.1', 60), now);
+    table.cache(cachedAddress('www.example.org', '192.0.2.1', 60), now);
+    const name = { kind: 'suffix', name: wire('example.com') } as const;
+    const rule = { name, types: new Set([1]) };
+    table.changeView(DEFAULT_VIEW, { ...DEFAULT_VIEW_SETTINGS, askRules: [rule] });
+    expect(verdict('www.example.com', 'A')).not.toBe(VERDICT.ASK);
+    table.changeView(DEFAULT_VIEW, { ...DEFAULT_VIEW_SETTINGS, askRules: [{ ...rule, always: true }] });
+    expect(verdict('www.example.com', 'A')).toBe(VERDICT.ASK);
+    expect(verdict('www.example.org', 'A')).not.toBe(VERDICT.ASK);
+  });
+
   it('are kept apart by type, DO and CD', () => {
     table.cache(cachedAddress('www.example.com', '192.0.2.1', 60), now);
     expect(verdict('www.example.com', 'AAAA')).toBe(VERDICT.ASK);

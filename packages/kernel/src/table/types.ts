@@ -147,6 +147,8 @@ export interface AskRule {
   readonly byFamily?: boolean;
   /** Whether only queries with DO. Default: all queries. */
   readonly dnssecOk?: boolean;
+  /** Whether no cached answer replaces that of the chain. Default: they do. */
+  readonly always?: boolean;
   /** Whether only names that the publications of the view lack or deny. Default: all names. */
   readonly ifMissing?: boolean;
 }
