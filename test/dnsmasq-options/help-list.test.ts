@@ -17,14 +17,14 @@ const TAKEN = `
   no-hosts addn-hosts hostsdir expand-hosts domain host-record cname txt-record srv-host ptr-record mx-host mx-target
   localmx selfmx naptr-record caa-record dns-rr localise-queries
   port listen-address interface except-interface bind-interfaces bind-dynamic edns-packet-max max-tcp-connections
-  local-service
+  local-service nftset
   keep-in-foreground no-daemon user group pid-file log-facility log-queries log-async log-debug no-ident
   test version help conf-file conf-dir servers-file strip-mac strip-subnet`;
 
 /** What would turn on a feature that Portolan does not have. */
 const REFUSED = `
   auth-server auth-zone auth-ttl auth-soa auth-sec-servers auth-peer enable-dbus enable-ubus conntrack
-  connmark-allowlist-enable connmark-allowlist nftset ipset add-mac add-subnet add-cpe-id umbrella dumpfile dumpmask
+  connmark-allowlist-enable connmark-allowlist ipset add-mac add-subnet add-cpe-id umbrella dumpfile dumpmask
   conf-script synth-domain interface-name dynamic-host
   dnssec proxy-dnssec dhcp-range dhcp-relay enable-tftp script-arp`;
 

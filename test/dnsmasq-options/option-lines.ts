@@ -3,8 +3,8 @@
  *
  * It leaves out the known differences. Portolan refuses values that dnsmasq misreads: numbers that it wraps around, host names
  * that it would take for short forms of addresses, domains of `rebind-domain-ok` that are not names, control characters that it
- * takes for quoted ones. And Portolan handles input that dnsmasq handles wrongly: spaces before the commas of `cname` and around
- * the slashes of domains, invalid hexadecimal of `dns-rr`.
+ * takes for quoted ones, and what is not a table and a set of nftables. And Portolan handles input that dnsmasq handles wrongly: spaces
+ * before the commas of `cname` and around the slashes of domains, invalid hexadecimal of `dns-rr`.
  */
 import type { Option } from '@portolan/frontends/dnsmasq/settings/option.ts';
 import { allOptions, ownOptions } from '@portolan/frontends/dnsmasq/settings/option-table.ts';
@@ -144,6 +144,7 @@ export function isKnownDifference({ name }: Option, value: string): boolean {
       return !isPlainServer(value.slice(value.indexOf(',') + 1));
     case 'rebind-domain-ok':
     case 'dns-rr':
+    case 'nftset':
       return true;
     case 'cname':
       return / ,/.test(value);

@@ -10,6 +10,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'A defect of the plugin that the line names. Report it to the author of the plugin.',
   'a reader serves an address no more':
     'The socket of a reader thread failed. Other threads serve on; restart the pod if it repeats.',
+  'addresses not put into a set of nftables':
+    'The set of `--nftset` is missing or full, has another type, or the right is missing. `reason` says which, and what to do; answers are sent all the same unless the rule is closed. See [Sets of nftables](../how-to/nftables-sets.md).',
   'addresses added to the loopback interface':
     'The kernel has no interfaces of type dummy, so the addresses of the cache are on `lo`. Nothing to do.',
   'alias not followed to its end':

@@ -41,7 +41,7 @@ export interface DnsmasqManner extends Manner {
  * @throws IdentityError, LogFileError
  */
 export function openDnsmasqManner(command: string, plan: DnsmasqPlan, notes: readonly Note[]): DnsmasqManner {
-  const identity = findIdentity(plan.process);
+  const identity = findIdentity(plan);
   const allNotes = [...notes, ...notesOnPlan(plan, process.getuid?.() === 0)];
   const isDebug = plan.process.mode === 'debug';
   // Do not keep a file system busy.

@@ -44,6 +44,7 @@ export { metaTypes } from '@portolan/plugins/meta-types/plugin.ts';
 export { metadata } from '@portolan/plugins/metadata/plugin.ts';
 export { minimal } from '@portolan/plugins/minimal/plugin.ts';
 export { multisocket } from '@portolan/plugins/multisocket/plugin.ts';
+export { nftset } from '@portolan/plugins/nftset/plugin.ts';
 export { nsid } from '@portolan/plugins/nsid/plugin.ts';
 export { pprof } from '@portolan/plugins/pprof/plugin.ts';
 export { probes } from '@portolan/plugins/probes/plugin.ts';

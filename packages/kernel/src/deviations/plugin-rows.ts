@@ -69,6 +69,16 @@ const SERVER_ROWS = [
     with: 'own-directives',
   },
   {
+    id: 'nftset',
+    plugins: [],
+    original: 'no set of nftables is filled',
+    portolan:
+      'with `portolan { nftset }`, addresses of answers go into sets of nftables before the answers leave',
+    why: 'policies about names need the address before the first connection',
+    inCompat: 'restored',
+    with: 'own-directives',
+  },
+  {
     id: 'https-records',
     plugins: ['kubernetes'],
     original: 'services have no HTTPS records',

@@ -29,6 +29,8 @@ import { forward as forwardPlugin } from '@portolan/plugins/forward/plugin.ts';
 import { LOCAL_PLACES, type LocalNamesOptions } from '@portolan/plugins/local-names/options.ts';
 import { localNames } from '@portolan/plugins/local-names/plugin.ts';
 import { metaTypes } from '@portolan/plugins/meta-types/plugin.ts';
+import type { NftsetRule } from '@portolan/plugins/nftset/options.ts';
+import { nftset } from '@portolan/plugins/nftset/plugin.ts';
 import type { NsidOptions } from '@portolan/plugins/nsid/plugin.ts';
 import { nsid as nsidPlugin } from '@portolan/plugins/nsid/plugin.ts';
 import { probes } from '@portolan/plugins/probes/plugin.ts';
@@ -122,6 +124,11 @@ export function writeFirstPlugins(
     usePlugin(metaTypes, undefined),
     ...extra,
   ];
+}
+
+/** The plugin for sets of nftables, before all that answers names or changes answers; none without a rule. */
+export function writeNftset(rules: readonly NftsetRule[]): readonly PluginUse[] {
+  return rules.length === 0 ? [] : [usePlugin(nftset, { rules })];
 }
 
 /** The plugin for names of hosts files and options. */

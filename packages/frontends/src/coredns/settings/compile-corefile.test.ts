@@ -86,6 +86,17 @@ it('has one rule for sudden losses', () => {
 const TLS = join(import.meta.dirname, '../../../../../test/api-server/tls');
 const IDENTITY = `tls ${TLS}/server.crt ${TLS}/server.key`;
 
+it('puts sets of nftables before all that answers or changes something, and behind logs', () => {
+  const { blocks } = compilePlan(
+    '. {\n errors\n log\n portolan {\n nftset "/example.com/t#s"\n nftset closed "/example.org/t#s"\n }\n rewrite name a b\n cache\n whoami\n}\n',
+  );
+  const names = blocks[0]?.plugins.map(({ name }) => name);
+  expect(names).toEqual(['portolan', 'errors', 'log', 'nftset', 'rewrite', 'cache', 'whoami']);
+  expect(blocks[0]?.plugins.find(({ name }) => name === 'nftset')?.options).toMatchObject({
+    rules: [{ isClosed: false }, { isClosed: true }],
+  });
+});
+
 it('tells discovery of the encrypted listeners that serve all zones of its block, behind rules and caches', () => {
   const { blocks } = compilePlan(
     `.:53 tls://.:853 {\n ${IDENTITY}\n acl\n portolan {\n discovery dns.example.com\n }\n hosts\n cache\n}\n` +

@@ -29,7 +29,7 @@ import { readLossWords } from '@portolan/server/settings/losses/read-losses.ts';
 import { readQueryLogWords } from '@portolan/server/settings/query-log/read-settings.ts';
 import { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
 import { findOptions } from '../../plugins/registry.ts';
-import { placeDiscovery } from './place-discovery.ts';
+import { placeFeatures } from './place-features.ts';
 import type { ServerBlock } from './read-corefile.ts';
 
 /** Milliseconds: `forward` of CoreDNS tries servers for 5 s, and waits 2 s for the reply of the last one. */
@@ -137,7 +137,7 @@ function compileEngine(
     blocks: blocks.map((block) => ({
       zones: [...new Set(block.keys.map(({ zone }) => zone))],
       ...viewNameIn(block),
-      plugins: placeDiscovery(block, groups),
+      plugins: placeFeatures(block, groups),
     })),
     groups,
     responses: {

@@ -60,6 +60,11 @@ export function extendPlugins(
     extendKubernetes(own.options, plugins, refuse);
     extendCache(own.options, plugins, refuse);
     extendForward(own.options, plugins, refuse);
+    if (own.options.nftset.length > 0 && plugins.has('autopath'))
+      refuse(
+        'nftset: autopath is in this server block',
+        'Take one of the two out: answers that autopath finds have the name that the client searched, which is in no domain of nftset.',
+      );
     if (own.options.hedges !== undefined && restored.has('sends-again'))
       findings.warn(
         own.position,

@@ -1,4 +1,6 @@
+import { ROOT } from '@portolan/dns/name.ts';
 import { expect, it } from 'vitest';
+import type { ProcessPlan } from '../settings/dnsmasq-plan.ts';
 import { findIdentity } from './identity.ts';
 
 const FILES: Readonly<Record<string, string>> = {
@@ -7,20 +9,24 @@ const FILES: Readonly<Record<string, string>> = {
 };
 const find = (
   user: string | undefined,
-  group: Parameters<typeof findIdentity>[0]['group'] = { kind: 'default' },
+  group: ProcessPlan['group'] = { kind: 'default' },
   more = '',
+  nftset: Parameters<typeof findIdentity>[0]['nftset'] = [],
 ) =>
   findIdentity(
     {
-      mode: 'foreground',
-      pidFile: undefined,
-      user,
-      group,
-      blocksExtra: undefined,
-      keepsStatistics: false,
-      dashboard: undefined,
-      queryLog: undefined,
-      history: undefined,
+      nftset,
+      process: {
+        mode: 'foreground',
+        pidFile: undefined,
+        user,
+        group,
+        blocksExtra: undefined,
+        keepsStatistics: false,
+        dashboard: undefined,
+        queryLog: undefined,
+        history: undefined,
+      },
     },
     (path) => `${FILES[path] ?? ''}${path === '/etc/group' ? more : ''}`,
   );
@@ -33,6 +39,12 @@ it('is the user with its own group, where there is no better one', () => {
 it('is what was named', () => {
   expect(find('root', { kind: 'named', name: 'wheel' })).toEqual({ user: 0, group: 10 });
   expect(find(undefined, { kind: 'keep' })).toEqual({ user: undefined, group: undefined });
+});
+
+it('stays root to fill sets of nftables', () => {
+  const rules = [{ domains: [ROOT], sets: [], isClosed: false }];
+  expect(find('nobody', { kind: 'default' }, '', rules)).toEqual({ user: undefined, group: undefined });
+  expect(() => find('somebody', { kind: 'default' }, '', rules)).toThrow('unknown user or group: somebody');
 });
 
 it('must be there', () => {

@@ -2,7 +2,7 @@
  * The user and group of dnsmasq's options, which the process assumes once its sockets and files are open.
  */
 import { readFileSync } from 'node:fs';
-import type { ProcessPlan } from '../settings/dnsmasq-plan.ts';
+import type { DnsmasqPlan, ProcessPlan } from '../settings/dnsmasq-plan.ts';
 
 /** An existing user and group. */
 export interface UserAndGroup {
@@ -28,13 +28,19 @@ const DEFAULT_GROUP = 'dip';
  *
  * @throws IdentityError
  */
-export function findIdentity({ user, group }: ProcessPlan, readFile = readSystemFile): UserAndGroup {
+export function findIdentity(
+  { process: { user, group }, nftset }: Pick<DnsmasqPlan, 'process' | 'nftset'>,
+  readFile = readSystemFile,
+): UserAndGroup {
   const users = readEntries(readFile('/etc/passwd'));
   const groups = readEntries(readFile('/etc/group'));
   const entry = user === undefined ? undefined : users.get(user);
   if (user !== undefined && entry === undefined) throw new IdentityError(user);
   const own = entry === undefined ? undefined : Number(entry[3]);
-  return { user: entry === undefined ? undefined : Number(entry[2]), group: findGroupId(group, groups, own) };
+  const ownGroup = findGroupId(group, groups, own);
+  // Rights belong to threads: those that change sets cannot keep NET_ADMIN alone.
+  if (nftset.length > 0) return { user: undefined, group: undefined };
+  return { user: entry === undefined ? undefined : Number(entry[2]), group: ownGroup };
 }
 
 function findGroupId(

@@ -7,6 +7,8 @@ it.each([
   ['port-limit=4', false, ['--port-limit']],
   ['bind-dynamic', true, ['--user']],
   ['interface=eth0', true, ['--user']],
+  ['nftset=/a/t#s', true, ['--nftset']],
+  ['nftset=/a/t#s', false, []],
   ['interface=eth0\nbind-interfaces', true, []],
   ['bind-dynamic', false, []],
   ['bind-dynamic\nuser=root', true, []],

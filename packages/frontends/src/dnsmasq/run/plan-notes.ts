@@ -8,7 +8,10 @@ import type { Note } from '../settings/findings.ts';
 const FIRST_FREE_PORT = 1024;
 
 /** @param isRoot whether the process is root now and will drop it */
-export function notesOnPlan({ upstreams, listen, process }: DnsmasqPlan, isRoot: boolean): readonly Note[] {
+export function notesOnPlan(
+  { upstreams, listen, process, nftset }: DnsmasqPlan,
+  isRoot: boolean,
+): readonly Note[] {
   const notes: Note[] = [];
   if (upstreams.portLimit > 1)
     notes.push({
@@ -16,6 +19,11 @@ export function notesOnPlan({ upstreams, listen, process }: DnsmasqPlan, isRoot:
       text: 'It has no effect: every query has a port of its own choice.',
     });
   const leavesRoot = isRoot && process.mode !== 'debug' && ![undefined, 'root'].includes(process.user);
+  if (leavesRoot && nftset.length > 0)
+    notes.push({
+      where: '--nftset',
+      text: 'The process stays root, since no thread of another user may change sets. In a container, NET_ADMIN is all it needs.',
+    });
   const isNarrow = listen.interfaces !== 'all' || listen.addresses.length > 0;
   if (
     leavesRoot &&

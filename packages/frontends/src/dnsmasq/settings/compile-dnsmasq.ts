@@ -11,6 +11,7 @@ import {
   writeFirstPlugins,
   writeLastPlugins,
   writeLocalNames,
+  writeNftset,
   writePlainEngine,
   writePlainListeners,
 } from '@portolan/server/plan/plain-block.ts';
@@ -79,6 +80,7 @@ function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: I
   return writePlainEngine({
     clients,
     plugins: [
+      ...writeNftset(plan.nftset),
       ...writeFirstPlugins(
         { identifies: local.identifies, ttl: local.ttl, cacheSize: cache.size },
         changing.extra,

@@ -9,6 +9,7 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
 import type { NameScope } from '@portolan/plugins/local-names/name-scopes.ts';
 import type { ReplyRules } from '@portolan/plugins/local-names/reply-rules.ts';
+import type { NftsetRule } from '@portolan/plugins/nftset/options.ts';
 import type { HistoryPlan } from '@portolan/server/plan/history-plan.ts';
 import type { QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
 import type { InterfaceListenPlan } from '@portolan/server/plan/server-plan.ts';
@@ -20,6 +21,8 @@ export interface DnsmasqPlan {
   readonly filters: FiltersPlan;
   readonly cache: CachePlan;
   readonly local: LocalDataPlan;
+  /** Sets of nftables for addresses (`--nftset`). */
+  readonly nftset: readonly NftsetRule[];
   readonly listen: DnsmasqListenPlan;
   readonly process: ProcessPlan;
   readonly log: DnsmasqLogPlan;

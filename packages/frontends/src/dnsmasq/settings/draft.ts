@@ -3,6 +3,7 @@
  */
 
 import type { NameKey, RecordData } from '@portolan/dns/types.ts';
+import type { NftsetRule } from '@portolan/plugins/nftset/options.ts';
 import type { Cname, HostRecord } from '@portolan/sources/local/local-plan.ts';
 import type {
   CachePlan,
@@ -39,6 +40,7 @@ export interface DnsmasqDraft {
     domainFromResolvFile: boolean;
   };
   readonly records: DraftRecords;
+  readonly nftset: { readonly rules: Omit<NftsetRule, 'isClosed'>[]; isClosed: boolean };
   readonly listen: Open<Omit<DnsmasqListenPlan, 'interfaces' | 'bind' | 'localService'>> & {
     interfaces: string[] | undefined;
     bindsInterfaces: boolean;
@@ -117,6 +119,7 @@ export function newDraft(): DnsmasqDraft {
       rotatesAddresses: true,
     },
     ...newLocalDraft(),
+    nftset: { rules: [], isClosed: false },
     listen: {
       port: 53,
       interfaces: undefined,

@@ -9,6 +9,7 @@ import { filterOptions } from './filter-options.ts';
 import { historyOptions } from './history-options.ts';
 import { hostsOptions } from './hosts-options.ts';
 import { listenOptions } from './listen-options.ts';
+import { NFTSET_CLOSED, nftsetOptions } from './nftset-options.ts';
 import type { Option } from './option.ts';
 import { processOptions } from './process-options.ts';
 import { queryLogOptions } from './query-log-options.ts';
@@ -26,6 +27,7 @@ export const allOptions: readonly Option[] = [
   ...cacheOptions,
   ...hostsOptions,
   ...recordOptions,
+  ...nftsetOptions,
   ...processOptions,
   ...dashboardOptions,
   ...historyOptions,
@@ -37,6 +39,7 @@ export const allOptions: readonly Option[] = [
 /** Portolan options that dnsmasq lacks. */
 export const ownOptions: ReadonlySet<string> = new Set([
   'blocks-extra',
+  NFTSET_CLOSED,
   'stats',
   ...dashboardOptions.map(({ name }) => name),
   ...historyOptions.map(({ name }) => name),

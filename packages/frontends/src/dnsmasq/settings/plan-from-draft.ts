@@ -16,6 +16,7 @@ import { EXIT } from './exit-codes.ts';
 import type { Findings } from './findings.ts';
 import { finishHistory } from './history-options.ts';
 import { readName } from './names.ts';
+import { NFTSET_CLOSED } from './nftset-options.ts';
 import { decodeLatin1 } from './octets.ts';
 import { finishQueryLog } from './query-log-options.ts';
 import type { ConfigSources } from './sources.ts';
@@ -41,6 +42,7 @@ export function finishPlan(
     filters: { ...filters, rebind },
     cache,
     local: finishLocalData(draft, host, domain, findings),
+    nftset: finishNftset(draft, findings),
     listen: finishListen(draft),
     process: {
       ...process,
@@ -50,6 +52,20 @@ export function finishPlan(
     },
     log: { ...log, to: log.to ?? { kind: 'syslog', facility } },
   };
+}
+
+function finishNftset(
+  { nftset: { rules, isClosed } }: DnsmasqDraft,
+  findings: Findings,
+): DnsmasqPlan['nftset'] {
+  if (isClosed && rules.length === 0)
+    findings.refuse(
+      `--${NFTSET_CLOSED}`,
+      'has no effect without --nftset',
+      undefined,
+      'Leave it out, or give --nftset.',
+    );
+  return rules.map((rule) => ({ ...rule, isClosed }));
 }
 
 function finishUpstreams({ upstreams, resolv, choice, ports }: DnsmasqDraft): UpstreamsPlan {

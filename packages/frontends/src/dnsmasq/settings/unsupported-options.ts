@@ -25,7 +25,7 @@ const REFUSED: readonly (readonly [what: string, written: readonly Written[]])[]
   ['control by D-Bus', ['1|enable-dbus[=]']],
   ['control by ubus', ['enable-ubus[=]']],
   [CONNECTION_MARKS, ['conntrack', 'connmark-allowlist-enable[=]', 'connmark-allowlist=']],
-  ['about filling sets of the packet filter', ['ipset=', 'nftset=']],
+  ['about filling sets of ipset (nftset fills those of nftables)', ['ipset=']],
   [CLIENT_IN_QUERY, ['add-mac[=]', 'add-subnet[=]', 'add-cpe-id=', 'umbrella[=]']],
   ['about writing packets to a file', ['dumpfile=', 'dumpmask=']],
   ['a program whose output is read as options', ['conf-script=']],

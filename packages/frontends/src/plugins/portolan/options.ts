@@ -7,6 +7,7 @@ import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
 import type { KubernetesSnapshot } from '@portolan/kubernetes/plugins/kubernetes/options.ts';
 import type { CacheServeStale } from '@portolan/plugins/cache/options.ts';
 import type { DiscoveryOptions } from '@portolan/plugins/discovery/options.ts';
+import type { NftsetRule } from '@portolan/plugins/nftset/options.ts';
 
 export interface PreferZone {
   /** The node of all clients. Undefined: their addresses tell. */
@@ -46,4 +47,6 @@ export interface PortolanOptions {
   readonly httpsRecords: boolean;
   /** Whether clients of plain DNS may discover the encrypted listeners. Undefined: `resolver.arpa` is a name like any other. */
   readonly discovery: Pick<DiscoveryOptions, 'name'> | undefined;
+  /** Sets of nftables for the addresses of answers. */
+  readonly nftset: readonly NftsetRule[];
 }

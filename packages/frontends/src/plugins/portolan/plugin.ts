@@ -13,6 +13,8 @@ import type { AdmissionLimits } from '@portolan/kernel/forward/admission/admissi
 import { ACCESS_ACTIONS, type AccessRule, type ClientRules } from '@portolan/kernel/listen/client-rules.ts';
 import type { KubernetesSnapshot } from '@portolan/kubernetes/plugins/kubernetes/options.ts';
 import { type CacheServeStale, RFC_8767 } from '@portolan/plugins/cache/options.ts';
+import type { NftsetRule } from '@portolan/plugins/nftset/options.ts';
+import { readNftsetRule } from '@portolan/plugins/nftset/read-sets.ts';
 import type { PortolanOptions } from './options.ts';
 
 const DAY = 86_400_000;
@@ -50,6 +52,7 @@ export const portolan = definePlugin({
     '    history off|SETTING=VALUE…',
     '    discovery [NAME]',
     '    https_records',
+    '    nftset [closed] "/DOMAIN[/DOMAIN…]/SET[,SET…]"',
     '}',
   ],
   read(cursor): PortolanOptions {
@@ -70,6 +73,7 @@ export const portolan = definePlugin({
       history: undefined,
       discovery: undefined,
       httpsRecords: false,
+      nftset: [],
     };
     cursor.onlyUse(() => {
       if (cursor.remainingArguments().length > 0)
@@ -137,6 +141,9 @@ function readFeatures(cursor: DirectiveCursor, draft: Draft<PortolanOptions>): v
     https_records: count(() => {
       cursor.remainingBetween(0, 0);
       draft.httpsRecords = true;
+    }),
+    nftset: count(() => {
+      draft.nftset = [...draft.nftset, readSets(cursor)];
     }),
     discovery: count(() => {
       draft.discovery = { name: readOwnName(cursor) };
@@ -232,6 +239,20 @@ function readHedging(cursor: DirectiveCursor): boolean {
   if (word !== 'on' && word !== 'off')
     throw cursor.error(`not on or off: '${word}'`, 'Write hedge on or hedge off.');
   return word === 'on';
+}
+
+function readSets(cursor: DirectiveCursor): NftsetRule {
+  const words = cursor.remainingBetween(1, 2);
+  const isClosed = words.length === 2;
+  if (isClosed && words[0] !== 'closed')
+    throw cursor.argumentError('Write nftset [closed] "/example.com/inet#filter#allowed".');
+  const rule = readNftsetRule(words.at(-1) ?? '', isClosed);
+  if ('fault' in rule)
+    throw cursor.error(
+      `${rule.fault}: '${rule.value}'`,
+      `${rule.remedy} Quote it, since # begins a comment.`,
+    );
+  return rule;
 }
 
 /** The name for clients of encrypted listeners; undefined: those of their certificates. */

@@ -100,6 +100,16 @@ describe('a feature of portolan', () => {
     ['https_records', 'kubernetes', { hasHttpsRecords: true }],
     ['discovery', 'portolan', { discovery: { name: undefined } }],
     ['discovery dns.example.com', 'portolan', { discovery: { name: 'dns.example.com.' } }],
+    [
+      'nftset "/example.com/inet#filter#allowed"\n nftset closed "/a/b/6#t#s"',
+      'portolan',
+      {
+        nftset: [
+          { domains: ['example.com.'], sets: [{ family: 'inet', name: 'allowed' }], isClosed: false },
+          { domains: ['a.', 'b.'], sets: [{ family: 'ip', table: 't', only: 'ipv6' }], isClosed: true },
+        ],
+      },
+    ],
     ['prefetch', 'portolan', { stats: false }],
     ['hedge off', 'forward', { routes: [{ plan: { hedging: false, hedgesAlways: false } }] }],
     [
@@ -196,6 +206,11 @@ describe('a feature of portolan', () => {
     ['prefetch', 'whoami', 'prefetch: no cache in this server block'],
     ['stale', 'whoami', 'stale: no cache in this server block'],
     ['admission client 1', 'whoami', 'admission: no forward in this server block'],
+    [
+      'nftset "/a/t#s"',
+      'kubernetes cluster.local {\n pods verified\n }\n autopath @kubernetes',
+      'nftset: autopath is in this server block',
+    ],
     ['hedge on', 'whoami', 'hedge: no forward in this server block'],
     ['prefetch', 'cache {\n prefetch 2\n }', 'prefetch: cache has prefetch already'],
     ['stale', 'cache {\n serve_stale\n }', 'stale: cache has serve_stale already'],

@@ -14,6 +14,7 @@ import {
   writeClusterPlugins,
   writeFirstPlugins,
   writeLocalNames,
+  writeNftset,
   writePlainEngine,
   writePlainListeners,
 } from '@portolan/server/plan/plain-block.ts';
@@ -71,6 +72,7 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
   return writePlainEngine({
     clients,
     plugins: [
+      ...writeNftset(plan.nftset),
       ...writeFirstPlugins(createIdentity(plan), changing.extra, plan.identity.nsid),
       // These front ends have no encrypted listeners.
       ...(plan.servesDiscovery ? [usePlugin(discovery, { name: undefined, listeners: [] })] : []),

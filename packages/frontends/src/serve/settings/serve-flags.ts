@@ -266,6 +266,23 @@ export const SERVE_FLAGS = [
     group: EXTERNAL,
   },
   {
+    name: 'nftset',
+    valueName: '/domain/set',
+    value: { kind: 'text', of: 'domains and sets of nftables' },
+    repeats: true,
+    help: 'put addresses of these domains into sets of nftables before the answers leave',
+    details:
+      'As dnsmasq: `/example.com/example.org/inet#filter#allowed`, with `4#` or `6#` before a set for one family. It needs NET_ADMIN. See [sets of nftables](../how-to/nftables-sets.md).',
+    group: EXTERNAL,
+  },
+  {
+    name: 'nftset-closed',
+    value: 'none',
+    help: 'answer SERVFAIL while an address is not in its sets',
+    details: 'Without it such an answer is sent after 20 ms.',
+    group: EXTERNAL,
+  },
+  {
     name: 'blocks-extra',
     valueName: 'file',
     value: FILE,

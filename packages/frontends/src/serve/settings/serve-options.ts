@@ -15,6 +15,7 @@ import type { Dialect } from '@portolan/kubernetes/dialects/dialect.ts';
 import type { PodMode } from '@portolan/kubernetes/names/pods.ts';
 import type { Federation } from '@portolan/kubernetes/plugins/federations/federation.ts';
 import type { NodesUse } from '@portolan/kubernetes/publish/nodes-use.ts';
+import type { NftsetRule } from '@portolan/plugins/nftset/options.ts';
 import type { NsidOptions } from '@portolan/plugins/nsid/plugin.ts';
 import type { HistoryPlan } from '@portolan/server/plan/history-plan.ts';
 import type { LogFormat, QueryLogPlan } from '@portolan/server/plan/query-log-plan.ts';
@@ -67,6 +68,8 @@ export interface ServePlan {
   readonly history: HistoryPlan | undefined;
   /** The dashboard that the server shows of itself; undefined: none. */
   readonly dashboard: OwnDashboardPlan | undefined;
+  /** Sets of nftables for the addresses of answers. */
+  readonly nftset: readonly NftsetRule[];
   /** A file of further plugins in Corefile syntax; undefined: none. */
   readonly blocksExtra: string | undefined;
   /** Milliseconds after which a state is too old to use; 0: never. */

@@ -60,6 +60,7 @@ describe('the defaults', () => {
       },
       identity: { hidesVersion: false, hidesHost: false, nsid: undefined },
       servesDiscovery: false,
+      nftset: [],
       health: { address: undefined, port: 8081, cache: false },
       losses: { share: 50, names: 20, within: 30_000, hold: 600_000 },
       log: { level: 'info', format: 'json' },
@@ -132,6 +133,14 @@ describe('values', () => {
     [{ dnsPort: '0' }, '--dns-port: out of range: "0". Give a port from 1 to 65535.'],
     [{ udpCoalesce: '11ms' }, '--udp-coalesce: out of range: "11ms". Give a time from 0 to 10ms.'],
     [{ udpReaders: '32' }, '--udp-readers: out of range: "32". Give a number of threads from 1 to 31.'],
+    [
+      { nftset: ['/example.com/allowed'] },
+      '--nftset: not a set: "allowed". Write table and set, with the family before them, as in /example.com/inet#filter#allowed. Families: ip, ip6, inet, arp, bridge, netdev.',
+    ],
+    [
+      { nftsetClosed: true },
+      '--nftset-closed: has no effect without --nftset. Leave it out, or give --nftset.',
+    ],
     [{ dialect: 'bind' }, '--dialect: unknown: "bind". Give coredns or kube-dns.'],
     [{ pods: 'all' }, '--pods: unknown: "all". Give disabled, insecure or verified.'],
     [

@@ -3,6 +3,8 @@
  */
 import { formatDuration } from '@portolan/kernel/base/duration.ts';
 import type { Environment } from '@portolan/kernel/base/environment.ts';
+import type { NftsetRule } from '@portolan/plugins/nftset/options.ts';
+import { readNftsetRule } from '@portolan/plugins/nftset/read-sets.ts';
 import { findDefaultDrain } from '@portolan/server/plan/drain.ts';
 import type { HistoryPlan } from '@portolan/server/plan/history-plan.ts';
 import type { ListenPlan, ObjectsPlan } from '@portolan/server/plan/server-plan.ts';
@@ -93,6 +95,7 @@ export function planFromFlags(
     keepsStatistics: read.isOn('stats') || resolver.dnsmasq?.process.keepsStatistics === true,
     history: chooseHistory(read, resolver),
     dashboard: readOwnDashboard(read) ?? resolver.dnsmasq?.process.dashboard,
+    nftset: [...readNftsets(read), ...(resolver.dnsmasq?.nftset ?? [])],
     blocksExtra: read.value('blocks-extra') ?? resolver.dnsmasq?.process.blocksExtra,
     dynamic,
     federations: readFederationsFlag(read),
@@ -112,6 +115,24 @@ export function planFromFlags(
   return read.problems.length === 0
     ? { kind: 'good', value: plan }
     : { kind: 'bad', problems: read.problems };
+}
+
+function readNftsets(read: ServeFlagReader): readonly NftsetRule[] {
+  const texts = read.texts('nftset');
+  const isClosed = read.isOn('nftset-closed');
+  if (isClosed && texts.length === 0)
+    read.addProblem(
+      '--nftset-closed',
+      'has no effect without --nftset',
+      undefined,
+      'Leave it out, or give --nftset.',
+    );
+  return texts.flatMap((text) => {
+    const rule = readNftsetRule(text, isClosed);
+    if (!('fault' in rule)) return rule;
+    read.addProblem('--nftset', rule.fault, rule.value, rule.remedy);
+    return [];
+  });
 }
 
 /** The flags of the server go before the arguments of dnsmasq. */
