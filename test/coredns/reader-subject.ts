@@ -9,6 +9,7 @@ import { type Clock, systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { NOTHING_RESTORED } from '@portolan/kernel/deviations/table.ts';
 import { Engine } from '@portolan/kernel/engine/engine.ts';
+import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { query } from '@portolan/kernel/table/testing/table-answers.ts';
 import { VERDICT } from '@portolan/kernel/table/types.ts';
@@ -24,10 +25,17 @@ export class ReaderSubject {
   readonly #clock: Clock;
   #isStopped = false;
 
-  constructor(corefile: string, clock: Clock = systemClock, restored = NOTHING_RESTORED, readers = 0) {
+  /** @param settings a Corefile, or the plan of another front end */
+  constructor(
+    settings: string | EnginePlan,
+    clock: Clock = systemClock,
+    restored = NOTHING_RESTORED,
+    readers = 0,
+  ) {
     this.#clock = clock;
+    const plan = typeof settings === 'string' ? compilePlan(settings) : settings;
     this.engine = new Engine(
-      { ...compilePlan(corefile), restored },
+      { ...plan, restored },
       {
         readers,
         version: 'test',
@@ -62,8 +70,9 @@ export class ReaderSubject {
     packet: Uint8Array,
     transport: ClientTransport = 'udp',
     client = CLIENT,
+    server = SERVER,
   ): Promise<Message | undefined> {
-    const handle = this.engine.serverBlocks.findQueryHandler(SERVER);
+    const handle = this.engine.serverBlocks.findQueryHandler(server);
     const response = await handle?.(packet, { ...client, transport });
     return response && decodeMessage(response);
   }

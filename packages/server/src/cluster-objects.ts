@@ -68,8 +68,11 @@ export class ClusterObjects {
 
   /** Starts to list and watch the objects. */
   async start(): Promise<void> {
-    const { nodes, nodesUse } = this.#cluster;
-    await this.#source?.start(toClusterSinks(this.#cluster), { readsPlaces: nodesUse?.prefersZone === true });
+    const { nodes, nodesUse, tenants } = this.#cluster;
+    await this.#source?.start(toClusterSinks(this.#cluster), {
+      readsPlaces: nodesUse?.prefersZone === true,
+      readsLabels: tenants !== undefined,
+    });
     if (nodes !== undefined && nodesUse !== undefined)
       this.#nodes = this.#source?.followNodeRanges(followedNode(nodesUse), nodes);
     this.#reportSync();

@@ -230,6 +230,12 @@ const RIGHTS: readonly ChartValue[] = [
     'Whether it may follow nodes, as `prefer_zone` and `endpoint_ranges nodes` need',
   ),
   value(
+    'rbac.pods',
+    flag,
+    false,
+    'Whether it may follow pods and namespaces, as `--tenants` and `--pods=verified` need; with a Corefile it always may',
+  ),
+  value(
     'rbac.serviceImports',
     flag,
     false,

@@ -5,6 +5,11 @@
 const KEY = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const TOKEN = /\s*(==|!=|[=<>!(),]|[^\s=<>!(),]+)/gy;
 
+/** Whether a text may be the key of a label: `team`, `example.com/team`. */
+export function isLabelKey(text: string): boolean {
+  return KEY.test(text);
+}
+
 /** @returns the fault in the words of the API's library; undefined if the selector is valid */
 export function findSelectorFault(selector: string): string | undefined {
   const tokens = [...selector.trim().matchAll(TOKEN)].map((match) => match[1] ?? '');

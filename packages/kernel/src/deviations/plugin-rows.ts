@@ -79,6 +79,15 @@ const SERVER_ROWS = [
     with: 'own-directives',
   },
   {
+    id: 'tenants',
+    plugins: ['kubernetes'],
+    original: 'every client sees the services of all namespaces',
+    portolan: 'with `portolan { tenants }`, a client sees those of its own tenant, and shared ones',
+    why: 'teams that share a cluster need not learn the names of each other',
+    inCompat: 'restored',
+    with: 'own-directives',
+  },
+  {
     id: 'https-records',
     plugins: ['kubernetes'],
     original: 'services have no HTTPS records',

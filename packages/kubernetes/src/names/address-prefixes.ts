@@ -91,6 +91,16 @@ function toPrefixText(address: string): string {
 const OCTET = /^(?:0|[1-9]\d{0,2})$/;
 const DIGIT = /^[0-9a-f]$/;
 
+const MAX_OCTETS = 4;
+const MAX_DIGITS = 32;
+
+/** Whether a name of the reverse tree is above addresses. */
+export function isReversePrefix(name: NameKey): boolean {
+  const labels = splitLabels(name);
+  const longest = labels.at(-2) === 'in-addr' ? MAX_OCTETS : MAX_DIGITS;
+  return labels.length - 2 < longest && parseReversePrefix(name) !== undefined;
+}
+
 function parseReversePrefix(name: NameKey): string | undefined {
   const labels = splitLabels(name);
   const digits = labels.slice(0, -2).reverse();

@@ -94,6 +94,11 @@ export function canonicalAddress(text: string): string | undefined {
   return octets && formatAddress(octets);
 }
 
+/** @param client as queries have it: an address of IPv4 may be mapped to one of IPv6 */
+export function canonicalClient(client: string): string | undefined {
+  return canonicalAddress(client.replace(/^::ffff:(?=\d+\.)/, ''));
+}
+
 export const isIpv6 = (address: string): boolean => address.includes(':');
 
 /** Canonical addresses, each once, in the order given. */

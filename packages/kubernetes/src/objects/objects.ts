@@ -39,6 +39,8 @@ export interface ServiceObject {
   readonly prefers?: 'zone' | 'node' | undefined;
   /** Addresses and names for clients outside the cluster: its external IPs, then its load balancer's. Default: none. */
   readonly external?: readonly string[];
+  /** Whether clients of all tenants see it, by its annotation. Default: no. */
+  readonly isShared?: boolean;
 }
 
 export interface EndpointAddress {
@@ -97,6 +99,10 @@ export interface EndpointsObject {
 export interface NamespaceObject {
   readonly kind: 'Namespace';
   readonly name: string;
+  /** Undefined: not read. */
+  readonly labels?: ReadonlyMap<string, string>;
+  /** Whether clients of all tenants see its services, by its annotation. Default: no. */
+  readonly isShared?: boolean;
 }
 
 export interface PodObject {
@@ -104,6 +110,8 @@ export interface PodObject {
   readonly namespace: string;
   readonly name: string;
   readonly addresses: readonly string[];
+  /** Whether its addresses are those of its node. Default: no. */
+  readonly isInNodeNetwork?: boolean;
   /** Undefined: not read. */
   readonly search?: PodSearch;
   /** Undefined: not read. */

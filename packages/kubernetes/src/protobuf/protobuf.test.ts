@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { trimConfigMap } from '../objects/trim/trim-config-map.ts';
 import { trimEndpointSlice } from '../objects/trim/trim-endpoint-slice.ts';
 import { trimEndpoints } from '../objects/trim/trim-endpoints.ts';
-import { trimNamespace } from '../objects/trim/trim-namespace.ts';
+import { trimLabelledNamespace } from '../objects/trim/trim-namespace.ts';
 import { trimNode } from '../objects/trim/trim-node.ts';
 import { trimWholePod } from '../objects/trim/trim-pod.ts';
 import { trimService } from '../objects/trim/trim-service.ts';
@@ -119,7 +119,7 @@ const TRIM = {
   Service: trimService,
   EndpointSlice: trimEndpointSlice,
   Endpoints: trimEndpoints,
-  Namespace: trimNamespace,
+  Namespace: trimLabelledNamespace,
   Node: trimNode,
   Pod: trimWholePod,
   ConfigMap: trimConfigMap,

@@ -9,6 +9,7 @@ import {
   type Schema,
 } from '@portolan/kernel/base/protobuf-message.ts';
 import { ALPN_ANNOTATION } from '../names/app-protocol.ts';
+import { SHARED_ANNOTATION } from '../objects/trim/trimmed.ts';
 import { EncodedObject } from './encoded-object.ts';
 
 type Definition = readonly [number: number, name: string, kind: FieldKind, more?: Schema | readonly string[]];
@@ -42,7 +43,12 @@ const metadataWith = (labels: readonly string[] | undefined): Schema =>
       12,
       'annotations',
       'map',
-      ['k8s.io/initial-events-end', 'endpoints.kubernetes.io/last-change-trigger-time', ALPN_ANNOTATION],
+      [
+        'k8s.io/initial-events-end',
+        'endpoints.kubernetes.io/last-change-trigger-time',
+        ALPN_ANNOTATION,
+        SHARED_ANNOTATION,
+      ],
     ],
   );
 
@@ -126,6 +132,8 @@ const endpoints = define(
   ],
 );
 
+const namespace = define([1, 'metadata', 'message', metadataWith(undefined)]);
+
 const pod = define(
   [1, 'metadata', 'message', metadataWith(undefined)],
   [
@@ -187,6 +195,7 @@ const SCHEMAS: ReadonlyMap<string, Schema> = new Map([
   ['Service', service],
   ['EndpointSlice', endpointSlice],
   ['Endpoints', endpoints],
+  ['Namespace', namespace],
   ['Pod', pod],
   ['Node', node],
   ['ConfigMap', configMap],

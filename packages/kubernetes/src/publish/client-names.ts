@@ -46,8 +46,16 @@ export class ClientNames {
     this.#fields = new ServiceFields(views);
   }
 
-  for(findPlace: FindPlace): NameSource {
-    return { find: (name) => this.#findPreferred(name, findPlace) ?? this.#names.find(name) };
+  /** @param names those that the client sees. Default: all */
+  for(findPlace: FindPlace, names = this.#names): NameSource {
+    const findPreferred = (name: NameKey) => this.#findPreferred(name, findPlace);
+    if (names === this.#names) return { find: (name) => findPreferred(name) ?? names.find(name) };
+    return {
+      find(name) {
+        const found = names.find(name);
+        return found && (findPreferred(name) ?? found);
+      },
+    };
   }
 
   #findPreferred(name: NameKey, findPlace: FindPlace): ZoneNode | undefined {

@@ -49,6 +49,9 @@ import type { ChangingOptions, ClusterLabels } from './model-options.ts';
 import { KubernetesNames } from './names.ts';
 import type { NodesUse } from './nodes-use.ts';
 import { ServiceLog } from './service-log.ts';
+import type { TenantRules } from './tenant-rules.ts';
+import { Tenants } from './tenants.ts';
+import { VisibleCluster } from './visible-cluster.ts';
 import { ZonePublication } from './zone-publication.ts';
 
 export interface ClusterOptions {
@@ -75,6 +78,8 @@ export interface ClusterOptions {
   readonly nodes?: NodesUse | undefined;
   /** The topology zones of endpoints, for names that select by zone. Default: there are no such names. */
   readonly zones?: EndpointZones;
+  /** Who sees what: rules, or the tenants of another cluster with the same namespaces and pods. Default: all clients see everything. */
+  readonly tenants?: TenantRules | Tenants | undefined;
   /** For a cluster set: the names of its endpoints have the label of a cluster too. */
   readonly clusterLabels?: ClusterLabels;
   /** Judges what the source of the objects loses. Default: everything goes at once. */
@@ -111,6 +116,8 @@ export class Cluster {
   readonly names: KubernetesNames;
   /** Takes the ranges of nodes; undefined: nothing is learned from them. */
   readonly nodes: ObjectSink<NodeRangesObject> | undefined;
+  /** Whom names are shown to; undefined: all clients. */
+  readonly tenants: Tenants | undefined;
   /** For people who ask about the cluster. */
   readonly contents: ClusterContents;
   /** Which services appeared or disappeared. */
@@ -176,6 +183,7 @@ export class Cluster {
     this.#writer = new RecordWriter(space, { ...recordOptions, endpointRanges }, this.log);
     this.contents = new ClusterContents(this.#writer);
     this.#pods = new PodKeeper(this.#writer);
+    this.tenants = this.#makeTenants(options.tenants);
     const model = {
       domain,
       dialect,
@@ -188,6 +196,7 @@ export class Cluster {
       filteredTypes,
       zones,
       clusterLabels,
+      tenants: this.tenants,
     };
     this.#model = new ClusterModel(model, this.#writer, this.#pods);
     this.#serial = this.#seconds();
@@ -238,6 +247,15 @@ export class Cluster {
     return new RecordSink(keeper, () => this.#changed(), listed, this.#log);
   }
 
+  #makeTenants(tenants: TenantRules | Tenants | undefined): Tenants | undefined {
+    if (tenants === undefined || tenants instanceof Tenants) return tenants;
+    return new Tenants(tenants, {
+      hasNamespace: (namespace) => this.hasNamespace(namespace),
+      hasService: (namespace, name) => this.contents.service(namespace, name) !== undefined,
+      changed: () => this.#changed(),
+    });
+  }
+
   #makeNodes(use: NodesUse | undefined, space: RecordSpace): ClusterNodes | undefined {
     if (use === undefined) return undefined;
     const hooks = {
@@ -271,8 +289,15 @@ export class Cluster {
   /** The names as a client at an address sees them. @param findAddress called only if they depend on it */
   namesFor(findAddress: () => string): NameSource {
     const nodes = this.#nodes;
-    if (nodes?.use.prefersZone !== true) return this.names;
-    return this.#clientNames.for(() => nodes.findPlace(findAddress()));
+    const names = this.visibleNames(findAddress);
+    if (nodes?.use.prefersZone !== true) return names;
+    return this.#clientNames.for(() => nodes.findPlace(findAddress()), names);
+  }
+
+  /** As `namesFor`, with all endpoints of services. */
+  visibleNames(findAddress: () => string): KubernetesNames {
+    const sight = this.tenants?.findSight(findAddress());
+    return sight === undefined ? this.names : new KubernetesNames(new VisibleCluster(this.#model, sight));
   }
 
   /** How nodes are used; undefined: they are not watched. */
@@ -492,8 +517,8 @@ export class Cluster {
   ): ReadonlyMap<ObjectKind, RecordSink<never>> {
     const sinks = new Map<ObjectKind, RecordSink<never>>([['Service', this.services]]);
     if (hasEndpoints) sinks.set('Endpoints', this.endpoints);
-    if (usesNamespaces) sinks.set('Namespace', this.namespaces);
-    if (pods === 'verified') sinks.set('Pod', this.pods);
+    if (usesNamespaces || this.tenants !== undefined) sinks.set('Namespace', this.namespaces);
+    if (pods === 'verified' || this.tenants !== undefined) sinks.set('Pod', this.pods);
     return sinks;
   }
 

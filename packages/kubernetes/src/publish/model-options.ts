@@ -5,6 +5,7 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { EndpointZones } from '../names/endpoint-zones.ts';
 import type { PodMode } from '../names/pods.ts';
+import type { Tenants } from './tenants.ts';
 
 /**
  * How names with the label of a cluster, but none of an endpoint, are answered. `exist`: by NODATA, since there are names below
@@ -30,6 +31,8 @@ export interface ModelOptions extends ChangingOptions {
   readonly filteredTypes: ReadonlySet<number>;
   /** The topology zones of endpoints; undefined: no names select by zone. */
   readonly zones: EndpointZones | undefined;
+  /** Who sees what; undefined: all clients see everything. */
+  readonly tenants?: Tenants | undefined;
   /** Whether labels of clusters exist; undefined: the names of endpoints have no such label. */
   readonly clusterLabels: ClusterLabels | undefined;
   /** Apexes at or below `in-addr.arpa.` and `ip6.arpa.`. */

@@ -7,7 +7,7 @@ import type { RecordWriter } from '@portolan/kernel/records/record-writer.ts';
 import { ServiceFields } from '@portolan/kernel/records/service-fields.ts';
 import type { ZoneNode } from '@portolan/kernel/zone/node.ts';
 import type { Zone } from '@portolan/kernel/zone/zone.ts';
-import type { ClusterDirectory, ServerName, ServiceView, ZoneFacts } from '../dialects/dialect.ts';
+import type { ServerName, ServiceView, ZoneFacts } from '../dialects/dialect.ts';
 import { canonicalAddresses, endpointLabel } from '../names/endpoints.ts';
 import { groupByLabel } from '../names/label-groups.ts';
 import { nameBelow } from '../names/labels.ts';
@@ -16,13 +16,14 @@ import { serviceKey, toWireLabel } from '../records/fill-drafts.ts';
 import type { PodKeeper } from '../records/pod-keeper.ts';
 import { RecordViews } from '../records/record-views.ts';
 import { DerivedServices, type NamedService } from './derived-services.ts';
-import type { ChangingOptions, HasModelOptions, ModelOptions } from './model-options.ts';
+import type { ChangingOptions, ModelOptions } from './model-options.ts';
+import type { NamedCluster } from './names.ts';
 import { ReverseNames } from './reverse-names.ts';
 
 /** A headless service of nodes may have thousands of endpoints. */
 const MAX_SERVER_NAMES = 64;
 
-export class ClusterModel implements ClusterDirectory, HasModelOptions {
+export class ClusterModel implements NamedCluster {
   readonly reverse: ReverseNames;
   readonly derived: DerivedServices;
   readonly #writer: RecordWriter;
@@ -162,14 +163,15 @@ export class ClusterModel implements ClusterDirectory, HasModelOptions {
     this.#ownNodes = new Map(nodes.map((node) => [node.name, node]));
   }
 
-  /** The services that have this machine as endpoint; of headless ones their endpoints. */
+  /** The services that have this machine as endpoint, and that all clients see; of headless ones their endpoints. */
   #serverNames(): readonly ServerName[] {
     const views = new Map<NameKey, ServiceView>();
     for (const address of canonicalAddresses(this.options.ownAddresses))
       for (const { target, isService } of this.reverse.findNames(address)) {
         // Labels of a name of this model.
         const [, service = '', namespace = ''] = target.split('.');
-        const view = isService ? undefined : this.view(namespace, service);
+        const isShown = this.options.tenants?.strangers.seesService(namespace, service) !== false;
+        const view = isService || !isShown ? undefined : this.view(namespace, service);
         if (view !== undefined) views.set(view.name, view);
       }
     return [...views.values()].flatMap(listServerNames).slice(0, MAX_SERVER_NAMES);

@@ -9,14 +9,31 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import { COMPLETE, type NameSource, type ZoneNode } from '@portolan/kernel/zone/node.ts';
 import type { Zone } from '@portolan/kernel/zone/zone.ts';
 import { zonalNode } from '../dialects/coredns/zonal-names.ts';
-import type { ServiceView } from '../dialects/dialect.ts';
+import type { ClusterDirectory, ServiceView } from '../dialects/dialect.ts';
 import { OUTCOME } from '../names/outcomes.ts';
-import type { ClusterModel } from './model.ts';
+import type { NamedService } from './derived-services.ts';
+import type { HasModelOptions } from './model-options.ts';
+
+/** What names are derived from. */
+export interface NamedCluster extends ClusterDirectory, HasModelOptions {
+  /** The cluster's domain first. */
+  readonly zones: readonly Zone[];
+  /** The nodes of the zones themselves, for each zone its apex first. */
+  readonly ownNodes: ReadonlyMap<NameKey, ZoneNode>;
+  readonly reverse: {
+    /** The node of a name in the reverse tree, if its address has names. */
+    find(name: NameKey): ZoneNode | undefined;
+    /** Whether a name of the reverse tree exists because of addresses below it. */
+    hasBelow(name: NameKey): boolean;
+  };
+  /** A service that has names. */
+  service(namespace: string, name: string): NamedService | undefined;
+}
 
 export class KubernetesNames implements NameSource {
-  readonly #model: ClusterModel;
+  readonly #model: NamedCluster;
 
-  constructor(model: ClusterModel) {
+  constructor(model: NamedCluster) {
     this.#model = model;
   }
 

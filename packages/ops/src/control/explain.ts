@@ -83,6 +83,8 @@ interface StepEvidence {
   /** The answer; undefined: there is none. */
   readonly message: Message | undefined;
   readonly look: DryRun;
+  /** The client. */
+  readonly address: string;
 }
 
 export class Explainer {
@@ -192,6 +194,7 @@ export class Explainer {
     { asks, further, seen, look = new DryRun() }: AnswerSettings,
   ): Promise<AnsweredStep> {
     const key = parseKey(name);
+    const { address } = clientFrom(client);
     const message = await this.#send(key, type, { ...clientFrom(client), look });
     const { open, entry } = look;
     if (open !== undefined && entry === undefined) {
@@ -208,14 +211,15 @@ export class Explainer {
           source: 'upstream',
           servers,
         } as const;
-        return this.#explained(step, { key, further, message: undefined, look });
+        return this.#explained(step, { key, further, message: undefined, look, address });
       }
       if (!asks) return this.#notAsked(toAnsweredStep(name, type, look, undefined), open.servers);
       const reply = await this.#send(key, type, clientFrom(client));
       const asked = { ...toAnsweredStep(name, type, look, reply), source: 'upstream', servers } as const;
-      return this.#explained(asked, { key, further, message: reply, look });
+      return this.#explained(asked, { key, further, message: reply, look, address });
     }
-    return this.#explained(toAnsweredStep(name, type, look, message), { key, further, message, look });
+    const answered = toAnsweredStep(name, type, look, message);
+    return this.#explained(answered, { key, further, message, look, address });
   }
 
   /** A name that no server can answer now fails; any other is not known. */
@@ -241,7 +245,8 @@ export class Explainer {
     return { ...step, outcome, reason, sentence: describeReason(reason), ...near };
   }
 
-  #findReason(step: AnsweredStep, { key, further, message, look }: StepEvidence): Reason | undefined {
+  #findReason(step: AnsweredStep, evidence: StepEvidence): Reason | undefined {
+    const { key, further, message, look } = evidence;
     const last = look.steps.at(-1);
     const { source, plugin, rcode = '', zone, age, left } = step;
     const cluster = this.#findCluster(key);
@@ -250,7 +255,7 @@ export class Explainer {
       return { kind: 'foreign-cluster-domain', domain: foreign, served: this.domain };
     const isAlias = message?.answers.some(({ data }) => data.kind === 'CNAME') === true;
     if (cluster !== undefined && (source === 'cluster' || isAlias || plugin === undefined))
-      return this.#clusterReason(cluster, key, step.type, step.outcome === 'nodata', further);
+      return this.#clusterReason(cluster, step, evidence);
     if (cluster === undefined && further !== undefined && rcode !== 'SERVFAIL' && this.#isOfCluster(key))
       return findClusterReason({
         labels: labelsBelow(key, this.domain as NameKey),
@@ -294,10 +299,8 @@ export class Explainer {
 
   #clusterReason(
     { cluster, status, rules }: InspectedCluster,
-    key: NameKey,
-    type: string,
-    isNoData: boolean,
-    further: ClusterEvidence | undefined,
+    { type, outcome }: Pick<AnsweredStep, 'type' | 'outcome'>,
+    { key, further, address }: Pick<StepEvidence, 'key' | 'further' | 'address'>,
   ): Reason {
     const [domain = key] = cluster.names.apexes;
     const labels = labelsBelow(key, domain);
@@ -308,12 +311,13 @@ export class Explainer {
       missing,
       pods,
       isExcluded: (namespace) => namespaces.length > 0 && !namespaces.includes(namespace),
+      findHiding: (namespace, service) => cluster.tenants?.findHiding(address, namespace, service),
       ignoresEmptyServices,
       hasHttpsRecords: cluster.hasHttpsRecords,
     };
     const kept = this.#getOrCreateEvidence(cluster);
     const evidence = further === undefined ? kept : joinEvidence(kept, further);
-    return findClusterReason({ labels, type, isNoData, zone, evidence });
+    return findClusterReason({ labels, type, isNoData: outcome === 'nodata', zone, evidence });
   }
 
   #getOrCreateEvidence(cluster: InspectedCluster['cluster']): RecordEvidence {

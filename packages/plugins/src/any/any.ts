@@ -23,8 +23,11 @@ export interface AnyOptions {
   readonly policy: AnyPolicy;
 }
 
-/** @param isOurs whether it answers for a name; it passes on other names */
-export function createAnyHandler(policy: AnyPolicy, isOurs: (name: NameKey) => boolean): Handler {
+/** @param isOurs whether it answers for a name, to the client of a query; it passes on other names */
+export function createAnyHandler(
+  policy: AnyPolicy,
+  isOurs: (name: NameKey, query?: Query) => boolean,
+): Handler {
   const respond = RESPONSES[policy];
   return {
     name: 'any',
@@ -35,7 +38,7 @@ export function createAnyHandler(policy: AnyPolicy, isOurs: (name: NameKey) => b
       matches: () => [{ name: { kind: 'any' }, types: ANY }],
     },
     handle: (query, next) =>
-      query.question.type === TYPE.ANY && isOurs(query.key) ? respond(query, next) : next(query),
+      query.question.type === TYPE.ANY && isOurs(query.key, query) ? respond(query, next) : next(query),
   };
 }
 

@@ -32,9 +32,12 @@ export function hideTypes(question: Question, message: Message, hidden: Filtered
  * Hides types of our own names. A question for a hidden type becomes one for a type that no name has: the answer still shows
  * whether the name exists.
  *
- * @param isOurs whether a name is ours; other names pass
+ * @param isOurs whether a name is ours, for the client of a query; other names pass
  */
-export function createTypeFilter(hidden: FilteredTypes, isOurs: (name: NameKey) => boolean): Handler {
+export function createTypeFilter(
+  hidden: FilteredTypes,
+  isOurs: (name: NameKey, query: Query) => boolean,
+): Handler {
   return {
     name: 'filter-types',
     role: 'other',
@@ -43,7 +46,7 @@ export function createTypeFilter(hidden: FilteredTypes, isOurs: (name: NameKey) 
     answers: 'modifiers',
     handle: async (query, next) => {
       const { question } = query;
-      if (!isOurs(query.key)) return next(query);
+      if (!isOurs(query.key, query)) return next(query);
       if (question.type !== TYPE.ANY && hidden.has(question.type)) return next(withoutData(query));
       const answer = await next(query);
       return answer.kind === 'records' ? hideAdditionals(answer, hidden) : answer;

@@ -14,6 +14,6 @@ export interface TransferableZone {
 export interface TransferSource {
   /** The origins of its zones now. */
   origins(): Iterable<NameKey>;
-  /** Undefined: it has no zone with exactly this origin. */
-  zoneAt(origin: NameKey): TransferableZone | undefined;
+  /** Undefined: it has no zone with exactly this origin for the client. @param client its address */
+  zoneAt(origin: NameKey, client: string): TransferableZone | undefined;
 }

@@ -100,7 +100,7 @@ export class Transfer {
     if (!isAllowed(rule, client.address)) return { ...EMPTY_ANSWER, rcode: RCODE.REFUSED };
     const serial = readSerial(query);
     if (serial === 'missing') return { kind: 'servfail' };
-    const zone = this.#zoneAt(query.key);
+    const zone = this.#zoneAt(query.key, client.address);
     if (zone?.soa === undefined) return next(query);
     const isCurrent = serial !== undefined && !isNewer(zone.serial ?? 0, serial);
     if (isCurrent) return this.#sayCurrent(query, zone.soa);
@@ -110,9 +110,9 @@ export class Transfer {
       : { ...EMPTY_ANSWER, authoritative: true, answers: [zone.soa] };
   }
 
-  #zoneAt(origin: NameKey): TransferableZone | undefined {
+  #zoneAt(origin: NameKey, client: string): TransferableZone | undefined {
     for (const source of this.#sources) {
-      const zone = source.zoneAt(origin);
+      const zone = source.zoneAt(origin, client);
       if (zone !== undefined) return zone;
     }
     return undefined;

@@ -6,6 +6,7 @@
  */
 
 import type { AppProtocol } from '@portolan/kubernetes/objects/objects.ts';
+import type { Hiding } from './reason.ts';
 
 export interface EndpointEvidence {
   readonly address: string;
@@ -71,6 +72,8 @@ export interface ClusterZoneEvidence {
   readonly missing: readonly string[] | undefined;
   /** Whether the configuration leaves a namespace out. */
   isExcluded(namespace: string): boolean;
+  /** Why the client does not see a service, or a namespace with all its services; undefined: it does. Default: it sees all. */
+  findHiding?(namespace: string, service: string | undefined): Hiding | undefined;
   /** Whether services with addresses and without ready endpoints have no names. */
   readonly ignoresEmptyServices: boolean;
   /** Whether services have HTTPS records. Default: no. */

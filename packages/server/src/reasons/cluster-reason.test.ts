@@ -130,6 +130,25 @@ describe('the reason', () => {
     expect([reason.kind, describeReason(reason)]).toEqual([kind, sentence]);
   });
 
+  it('is another tenant, of what the client does not see', () => {
+    const findHiding = (namespace: string) =>
+      namespace === 'shop' ? { owner: 'b', client: 'a' } : undefined;
+    const describeFor = (name: string) => describeReason(findReason(name, { findHiding }));
+    expect(describeFor('cart.shop.svc')).toBe(
+      'service shop/cart is of tenant "b", and the client is of tenant "a"',
+    );
+    for (const name of ['shop.svc', '10-1-0-8.shop.pod'])
+      expect(describeFor(name)).toBe('namespace shop is of tenant "b", and the client is of tenant "a"');
+    expect(findReason('missing.shop.svc', { findHiding }).kind).toBe('no-such-service');
+    expect(findReason('x.empty.svc', { findHiding }).kind).toBe('no-such-service');
+    const unknown = findReason('cart.shop.svc', {
+      findHiding: () => ({ owner: undefined, client: undefined }),
+    });
+    expect(describeReason(unknown)).toBe(
+      'the namespace of service shop/cart is not listed, and the client has no tenant',
+    );
+  });
+
   it('depends on the settings of the zone', () => {
     expect(findReason('10-1-0-8.shop.pod', { pods: 'disabled' })).toEqual({
       kind: 'pods-not-served',

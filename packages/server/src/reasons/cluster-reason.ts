@@ -41,6 +41,7 @@ const MISSING: ReadonlySet<Reason['kind']> = new Set([
   'no-such-port',
   'not-a-name-form',
   'pods-not-served',
+  'other-tenant',
 ]);
 
 function findReason(question: ClusterQuestion): Reason {
@@ -62,6 +63,9 @@ function findServiceReason(question: ClusterQuestion): Reason {
   const rest = labels.slice(0, -3);
   if (zone.isExcluded(namespace)) return { kind: 'excluded-by-config', what: `the namespace ${namespace}` };
   const found = evidence.findService(namespace, service);
+  const hiding = found && zone.findHiding?.(namespace, service);
+  if (hiding !== undefined)
+    return { kind: 'other-tenant', what: `service ${namespace}/${service}`, ...hiding };
   if (found !== undefined) return findReasonOfService(question, found, rest);
   // Only a search list makes such names: `github.com.shop.svc`.
   if (rest.length > 1 && !rest.some((label) => label.startsWith('_')))
@@ -101,6 +105,8 @@ function findNamespaceReason(question: ClusterQuestion, namespace: string): Reas
   const { evidence, zone } = question;
   if (zone.isExcluded(namespace)) return { kind: 'excluded-by-config', what: `the namespace ${namespace}` };
   if (question.isNoData) return noData(question);
+  const hiding = evidence.hasNamespace(namespace) ? zone.findHiding?.(namespace, undefined) : undefined;
+  if (hiding !== undefined) return { kind: 'other-tenant', what: `namespace ${namespace}`, ...hiding };
   // A search list adds `svc` to a name without its namespace.
   const elsewhere = findNearServices({ namespace: '', name: namespace }, evidence.services());
   return { kind: 'no-such-namespace', namespace, near: elsewhere.filter(({ distance }) => distance === 0) };
@@ -214,7 +220,8 @@ function findPodReason(question: ClusterQuestion): Reason {
   if (zone.pods === 'disabled') return { kind: 'pods-not-served', mode: 'disabled' };
   if (labels.length < 3) return labels.length === 2 ? findNamespaceReason(question, label) : noData(question);
   if (labels.length > 3 || !ADDRESS_LABEL.test(label)) return { kind: 'not-a-name-form', meant: undefined };
-  if (!evidence.hasNamespace(namespace)) return findNamespaceReason(question, namespace);
+  if (!evidence.hasNamespace(namespace) || zone.findHiding?.(namespace, undefined) !== undefined)
+    return findNamespaceReason(question, namespace);
   if (question.isNoData || zone.pods === 'insecure') return noData(question);
   return { kind: 'pods-not-served', mode: 'verified' };
 }

@@ -127,6 +127,7 @@ const ABOUT_SERVICE: ReadonlySet<ReasonKind> = new Set([
   'no-such-port',
   'excluded-by-config',
   'pods-not-served',
+  'other-tenant',
 ]);
 
 /**

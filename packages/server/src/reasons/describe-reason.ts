@@ -39,6 +39,8 @@ export function describeReason(reason: Reason): string {
         : 'no pod of the namespace has this address';
     case 'excluded-by-config':
       return `the configuration leaves out ${reason.what}`;
+    case 'other-tenant':
+      return `${describeOwner(reason)}, and the client ${reason.client === undefined ? 'has no tenant' : `is of tenant "${reason.client}"`}`;
     case 'zone-not-known':
       return `the cluster is not listed yet${reason.missing.length === 0 ? '' : `: ${reason.missing.join('; ')}`}`;
     case 'external-name-target':
@@ -62,6 +64,10 @@ export function describeReason(reason: Reason): string {
 
 const formatDetail = ({ detail }: { readonly detail?: string }): string =>
   detail === undefined ? '' : `: ${detail}`;
+
+function describeOwner({ what, owner }: Extract<Reason, { readonly kind: 'other-tenant' }>): string {
+  return owner === undefined ? `the namespace of ${what} is not listed` : `${what} is of tenant "${owner}"`;
+}
 
 const PROBLEM_OF_TARGET = {
   address: 'is an address and not a name',
@@ -144,6 +150,12 @@ const REMEDIES: Remedies = {
     {
       sentence: REMEDY_OF_TARGET[problem](target),
       command: `kubectl -n ${namespace} edit service ${service}`,
+    },
+  ],
+  'other-tenant': () => [
+    {
+      sentence:
+        'If the client may see it, share the service or its namespace, by the annotation portolan-tenants/shared=true. To explain the name for another client, give its address by --from.',
     },
   ],
   'zone-not-known': () => [

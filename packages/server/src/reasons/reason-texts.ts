@@ -99,6 +99,12 @@ export const REASON_TEXTS: Readonly<Record<FindingKind, ReasonText>> = {
       'The configuration leaves the name out: by `namespaces`, `namespace_labels`, `labels` or `ignore empty_service`.',
     remedy: 'Change the configuration of the plugin `kubernetes`.',
   },
+  'other-tenant': {
+    meaning:
+      'Tenants are apart ([tenants](../how-to/tenants.md)), and the client sees neither the service nor its namespace. It gets the answer for a name that does not exist.',
+    remedy:
+      'Share the service or its namespace, by the annotation `portolan-tenants/shared: "true"`, or correct the label of the namespace.',
+  },
   'zone-not-known': {
     meaning: 'The cluster is not listed yet, so the server does not deny names.',
     remedy: 'See `portolan control status`: it says which kind of object is missing, and why.',

@@ -45,6 +45,8 @@ export type Reason =
   | { readonly kind: 'no-data'; readonly type: string; readonly detail?: string }
   | { readonly kind: 'pods-not-served'; readonly mode: 'disabled' | 'verified' }
   | { readonly kind: 'excluded-by-config'; readonly what: string }
+  /** The client does not see it. `what`: `service shop/web`, or a namespace. */
+  | ({ readonly kind: 'other-tenant'; readonly what: string } & Hiding)
   | { readonly kind: 'zone-not-known'; readonly missing: readonly string[] }
   /** An ExternalName whose target is an address, leads back to itself, or leads to no address. */
   | (OfService & {
@@ -70,6 +72,14 @@ export type Reason =
   | { readonly kind: 'foreign-cluster-domain'; readonly domain: string; readonly served: string };
 
 export type ReasonKind = Reason['kind'];
+
+/** Why a client does not see a name. */
+export interface Hiding {
+  /** The tenant of the namespace; undefined: the namespace is not listed. */
+  readonly owner: string | undefined;
+  /** The tenant of the client; undefined: it has none. */
+  readonly client: string | undefined;
+}
 
 interface MaybeGone {
   /** RFC 3339: until when the service existed, as far as the server knows. Undefined: it never did, or nobody knows. */

@@ -98,10 +98,13 @@ function refuseAll(feature: string, { problems }: ValueReader, refuse: Refuse): 
     refuse(`${feature}: ${where}: ${fault}${value === undefined ? '' : `: '${value}'`}`, remedy);
 }
 
+/** Plugins with names of services for any client. */
+const SHOWING_ALL = ['k8s_external', 'kubernetai'] as const;
+
 type Refuse = (fault: string, remedy: string) => void;
 
 function extendKubernetes(
-  { snapshot, endpointRanges, learnsRanges, preferZone, httpsRecords }: PortolanOptions,
+  { snapshot, endpointRanges, learnsRanges, preferZone, httpsRecords, tenants }: PortolanOptions,
   plugins: Plugins,
   refuse: Refuse,
 ): void {
@@ -110,6 +113,7 @@ function extendKubernetes(
     (endpointRanges !== undefined || learnsRanges) && 'endpoint_ranges',
     preferZone && 'prefer_zone',
     httpsRecords && 'https_records',
+    tenants && 'tenants',
   ];
   const feature = features.find((name) => typeof name === 'string');
   if (feature === undefined) return;
@@ -117,6 +121,9 @@ function extendKubernetes(
   if (use === undefined) return;
   if (preferZone !== undefined && !use.options.hasEndpoints)
     refuse('prefer_zone: kubernetes has noendpoints', 'Take one of the two out.');
+  for (const name of tenants === undefined ? [] : SHOWING_ALL)
+    if (findUse(plugins, name) !== undefined)
+      refuse(`tenants: ${name} shows the services of all tenants`, `Take one of the two out.`);
   const nodes = makeNodesUse({
     prefersZone: preferZone !== undefined,
     ownNode: preferZone?.node,
@@ -128,6 +135,7 @@ function extendKubernetes(
     ...(endpointRanges && { endpointRanges }),
     ...(nodes && { nodes }),
     ...(httpsRecords && { hasHttpsRecords: true }),
+    ...(tenants && { tenants }),
   };
   plugins.set('kubernetes', { ...use, options });
 }

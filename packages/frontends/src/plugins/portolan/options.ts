@@ -5,6 +5,7 @@ import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { AdmissionLimits } from '@portolan/kernel/forward/admission/admission.ts';
 import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
 import type { KubernetesSnapshot } from '@portolan/kubernetes/plugins/kubernetes/options.ts';
+import type { TenantRules } from '@portolan/kubernetes/publish/tenant-rules.ts';
 import type { CacheServeStale } from '@portolan/plugins/cache/options.ts';
 import type { DiscoveryOptions } from '@portolan/plugins/discovery/options.ts';
 import type { NftsetRule } from '@portolan/plugins/nftset/options.ts';
@@ -45,6 +46,8 @@ export interface PortolanOptions {
   readonly suddenLoss: readonly string[] | undefined;
   /** Whether services have HTTPS records, for the cluster of `kubernetes`. */
   readonly httpsRecords: boolean;
+  /** Which services of the cluster of `kubernetes` each client sees. Undefined: all. */
+  readonly tenants: TenantRules | undefined;
   /** Whether clients of plain DNS may discover the encrypted listeners. Undefined: `resolver.arpa` is a name like any other. */
   readonly discovery: Pick<DiscoveryOptions, 'name'> | undefined;
   /** Sets of nftables for the addresses of answers. */

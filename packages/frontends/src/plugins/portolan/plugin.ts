@@ -6,12 +6,14 @@ import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
 import type { Draft } from '@portolan/corefile/directive/directive.ts';
 import type { DirectiveCursor } from '@portolan/corefile/directive/directive-cursor.ts';
 import { parseCidr, parseGoDuration, parseInteger } from '@portolan/corefile/directive/go-values.ts';
+import { isLabelKey } from '@portolan/corefile/directive/label-selector.ts';
 import type { AddressRange } from '@portolan/dns/address-range.ts';
 import { ROOT, tryParseName } from '@portolan/dns/name.ts';
 import type { AbsoluteName } from '@portolan/dns/types.ts';
 import type { AdmissionLimits } from '@portolan/kernel/forward/admission/admission.ts';
 import { ACCESS_ACTIONS, type AccessRule, type ClientRules } from '@portolan/kernel/listen/client-rules.ts';
 import type { KubernetesSnapshot } from '@portolan/kubernetes/plugins/kubernetes/options.ts';
+import { TENANT_RULE, type TenantRules } from '@portolan/kubernetes/publish/tenant-rules.ts';
 import { type CacheServeStale, RFC_8767 } from '@portolan/plugins/cache/options.ts';
 import type { NftsetRule } from '@portolan/plugins/nftset/options.ts';
 import { readNftsetRule } from '@portolan/plugins/nftset/read-sets.ts';
@@ -53,6 +55,7 @@ export const portolan = definePlugin({
     '    discovery [NAME]',
     '    https_records',
     '    nftset [closed] "/DOMAIN[/DOMAIN…]/SET[,SET…]"',
+    '    tenants by-namespace-label LABEL [seen-by PREFIX…]',
     '}',
   ],
   read(cursor): PortolanOptions {
@@ -74,6 +77,7 @@ export const portolan = definePlugin({
       discovery: undefined,
       httpsRecords: false,
       nftset: [],
+      tenants: undefined,
     };
     cursor.onlyUse(() => {
       if (cursor.remainingArguments().length > 0)
@@ -145,6 +149,9 @@ function readFeatures(cursor: DirectiveCursor, draft: Draft<PortolanOptions>): v
     nftset: count(() => {
       draft.nftset = [...draft.nftset, readSets(cursor)];
     }),
+    tenants: count(() => {
+      draft.tenants = readTenants(cursor);
+    }),
     discovery: count(() => {
       draft.discovery = { name: readOwnName(cursor) };
     }),
@@ -164,6 +171,17 @@ function readEndpointRanges(cursor: DirectiveCursor, draft: Draft<PortolanOption
   if (prefixes.length < words.length) draft.learnsRanges = true;
   if (prefixes.length > 0 || words.length === 0)
     draft.endpointRanges = [...(draft.endpointRanges ?? []), ...readPrefixes(cursor, prefixes)];
+}
+
+function readTenants(cursor: DirectiveCursor): TenantRules {
+  const [rule = '', label = '', word, ...prefixes] = cursor.remainingArguments();
+  const remedy = 'Write it as in tenants by-namespace-label team.';
+  if (rule !== TENANT_RULE) throw cursor.error(`tenants: unknown rule: '${rule}'`, remedy);
+  if (!isLabelKey(label)) throw cursor.error(`tenants: not a label: '${label}'`, remedy);
+  if (word === undefined) return { label, seenBy: [] };
+  if (word !== 'seen-by')
+    throw cursor.error(`tenants: unknown word: '${word}'`, 'Write seen-by before the clients that see all.');
+  return { label, seenBy: readPrefixes(cursor, prefixes) };
 }
 
 function readAccess(cursor: DirectiveCursor): readonly AccessRule[] {

@@ -98,6 +98,20 @@ describe('a feature of portolan', () => {
     ['query_log zone=a.test', 'portolan', { queryLog: ['zone=a.test'] }],
     ['history names=none', 'portolan', { history: ['names=none'] }],
     ['https_records', 'kubernetes', { hasHttpsRecords: true }],
+    ['tenants by-namespace-label team', 'kubernetes', { tenants: { label: 'team', seenBy: [] } }],
+    [
+      'tenants by-namespace-label example.com/team seen-by 10.0.0.7 fd00::/64',
+      'kubernetes',
+      {
+        tenants: {
+          label: 'example.com/team',
+          seenBy: [
+            { address: '10.0.0.7', prefix: 32 },
+            { address: 'fd00::', prefix: 64 },
+          ],
+        },
+      },
+    ],
     ['discovery', 'portolan', { discovery: { name: undefined } }],
     ['discovery dns.example.com', 'portolan', { discovery: { name: 'dns.example.com.' } }],
     [
@@ -176,6 +190,18 @@ describe('a feature of portolan', () => {
       'portolan {\n discovery 192.0.2.1\n }',
       "Corefile:3 - Error during parsing: not a host name: '192.0.2.1'",
     ],
+    [
+      'portolan {\n tenants by-name a\n }',
+      "Corefile:3 - Error during parsing: tenants: unknown rule: 'by-name'",
+    ],
+    [
+      'portolan {\n tenants by-namespace-label -a\n }',
+      "Corefile:3 - Error during parsing: tenants: not a label: '-a'",
+    ],
+    [
+      'portolan {\n tenants by-namespace-label a all\n }',
+      "Corefile:3 - Error during parsing: tenants: unknown word: 'all'",
+    ],
     ['portolan {\n discovery .\n }', "Corefile:3 - Error during parsing: not a host name: '.'"],
     [
       'portolan {\n rate queries 0\n }',
@@ -203,6 +229,12 @@ describe('a feature of portolan', () => {
     ['prefer_zone', 'cache', 'prefer_zone: no kubernetes in this server block'],
     ['prefer_zone', 'kubernetes {\n noendpoints\n }', 'prefer_zone: kubernetes has noendpoints'],
     ['https_records', 'cache', 'https_records: no kubernetes in this server block'],
+    ['tenants by-namespace-label team', 'cache', 'tenants: no kubernetes in this server block'],
+    [
+      'tenants by-namespace-label team',
+      'kubernetes cluster.local\n k8s_external example.org',
+      'tenants: k8s_external shows the services of all tenants',
+    ],
     ['prefetch', 'whoami', 'prefetch: no cache in this server block'],
     ['stale', 'whoami', 'stale: no cache in this server block'],
     ['admission client 1', 'whoami', 'admission: no forward in this server block'],

@@ -1,13 +1,15 @@
 /**
  * Reads the rules for clients from their flags.
  */
-import { parseAddressRange } from '@portolan/dns/address-range.ts';
+import { isLabelKey } from '@portolan/corefile/directive/label-selector.ts';
+import { type AddressRange, parseAddressRange } from '@portolan/dns/address-range.ts';
 import {
   ACCESS_ACTIONS,
   type AccessAction,
   type AccessRule,
   type ClientRules,
 } from '@portolan/kernel/listen/client-rules.ts';
+import { TENANT_RULE, type TenantRules } from '@portolan/kubernetes/publish/tenant-rules.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
 
 export function readClientRules(read: ServeFlagReader): ClientRules {
@@ -49,4 +51,25 @@ function readPrefixLengths(read: ServeFlagReader): ClientRules['prefixLengths'] 
     read.addProblem('--rate-limit-prefix', 'not two numbers of bits', text, remedy);
   }
   return lengths;
+}
+
+/** Which services each client sees; undefined: all. @param hasPods whether there is an API server, which has pods */
+export function readTenants(read: ServeFlagReader, hasPods: boolean): TenantRules | undefined {
+  const text = read.text('tenants');
+  read.requireWith('tenants-seen-by', 'tenants', 'tell tenants apart by');
+  if (text === undefined) return undefined;
+  const colon = text.indexOf(':');
+  const label = text.slice(colon + 1);
+  if (text.slice(0, Math.max(0, colon)) !== TENANT_RULE || !isLabelKey(label))
+    read.addProblem('--tenants', 'not a rule', text, `Give one such as ${TENANT_RULE}:team.`);
+  if (!hasPods) read.addProblem('--tenants', 'there is no API server with pods', text, 'Leave it out.');
+  const prefixes = read.text('tenants-seen-by')?.split(',') ?? [];
+  return { label, seenBy: prefixes.flatMap((prefix) => readPrefix(read, prefix.trim()) ?? []) };
+}
+
+function readPrefix(read: ServeFlagReader, text: string): AddressRange | undefined {
+  const range = parseAddressRange(text);
+  if (range === undefined)
+    read.addProblem('--tenants-seen-by', 'not a prefix', text, 'Give prefixes such as 192.0.2.0/28,fd00::7.');
+  return range;
 }

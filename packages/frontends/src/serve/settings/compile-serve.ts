@@ -61,7 +61,7 @@ export function compileServe(plan: ServePlan, changing: ServeInputs, machine: Se
 
 function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMachine): EnginePlan {
   const { cluster, resolver } = plan;
-  const { domain, pods, ttl, endpointRanges, nodes, hasHttpsRecords } = cluster;
+  const { domain, pods, ttl, endpointRanges, nodes, hasHttpsRecords, tenants } = cluster;
   const dialect = findDialect(cluster.dialect);
   const { cacheOctets, cacheEntries = Number.POSITIVE_INFINITY } = resolver;
   const clients = makeClientsPlan(machine.interfaces, {
@@ -85,6 +85,7 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
           endpointRanges,
           nodes,
           hasHttpsRecords,
+          tenants,
           ownAddresses: machine.ownAddresses,
         },
         federations: chooseFederations(plan, changing.config),

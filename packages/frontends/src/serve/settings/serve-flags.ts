@@ -130,6 +130,25 @@ export const SERVE_FLAGS = [
       'Clients that find one use TLS for `http` too. [HTTPS records](../how-to/https-records.md) says which services have one.',
     group: ZONE,
   },
+  {
+    name: 'tenants',
+    valueName: 'rule',
+    value: { kind: 'text', of: 'a rule' },
+    defaultNote: 'all clients see all services',
+    help: 'clients see services of their own tenant, and shared ones',
+    details:
+      '`by-namespace-label:team`: the value of the label `team` of a namespace is its tenant. Other names do not exist for a client. The server watches pods and namespaces. See [tenants apart](../how-to/tenants.md).',
+    group: ZONE,
+  },
+  {
+    name: 'tenants-seen-by',
+    valueName: 'prefixes',
+    value: { kind: 'text', of: 'a list of prefixes' },
+    defaultNote: 'none',
+    help: 'clients that see the services of all tenants, for --tenants',
+    details: 'As in `192.0.2.0/28,fd00::7`.',
+    group: ZONE,
+  },
   ...LOSS_FLAGS,
   {
     name: 'kubecfg-file',

@@ -15,6 +15,7 @@ import type { Dialect } from '@portolan/kubernetes/dialects/dialect.ts';
 import type { PodMode } from '@portolan/kubernetes/names/pods.ts';
 import type { Federation } from '@portolan/kubernetes/plugins/federations/federation.ts';
 import type { NodesUse } from '@portolan/kubernetes/publish/nodes-use.ts';
+import type { TenantRules } from '@portolan/kubernetes/publish/tenant-rules.ts';
 import type { NftsetRule } from '@portolan/plugins/nftset/options.ts';
 import type { NsidOptions } from '@portolan/plugins/nsid/plugin.ts';
 import type { HistoryPlan } from '@portolan/server/plan/history-plan.ts';
@@ -106,6 +107,8 @@ export interface ClusterPlan {
   readonly endpointRanges: readonly AddressRange[] | undefined;
   /** Whether services have HTTPS records. */
   readonly hasHttpsRecords: boolean;
+  /** Which services each client sees; undefined: all. */
+  readonly tenants: TenantRules | undefined;
   /** How nodes are used; undefined: they are not watched. */
   readonly nodes: NodesUse | undefined;
   readonly objects: ObjectsPlan;

@@ -35,6 +35,7 @@ describe('the defaults', () => {
         pods: 'insecure',
         ttl: 30,
         hasHttpsRecords: false,
+        tenants: undefined,
         endpointRanges: undefined,
         objects: { kind: 'api-server', kubecfgFile: undefined, context: undefined, masterUrl: undefined },
       },
@@ -96,6 +97,20 @@ describe('the defaults', () => {
 });
 
 describe('values', () => {
+  it('keep tenants apart', () => {
+    const { cluster } = readPlan({
+      tenants: 'by-namespace-label:example.com/team',
+      tenantsSeenBy: '192.0.2.0/28, fd00::7',
+    });
+    expect(cluster.tenants).toEqual({
+      label: 'example.com/team',
+      seenBy: [
+        { address: '192.0.2.0', prefix: 28 },
+        { address: 'fd00::7', prefix: 128 },
+      ],
+    });
+  });
+
   it('may be given in any usual form', () => {
     const plan = readPlan({
       domain: 'Example.ORG',
@@ -169,6 +184,22 @@ describe('values', () => {
     [
       { endpointRanges: '10.0.0.0/8, pods, nodes' },
       '--endpoint-ranges: not a prefix: "pods". Give prefixes such as 10.244.0.0/16,fd00::/48.',
+    ],
+    ...['team', 'by-pod-label:team', 'by-namespace-label:'].map((tenants): [ServeFlags, string] => [
+      { tenants },
+      `--tenants: not a rule: "${tenants}". Give one such as by-namespace-label:team.`,
+    ]),
+    [
+      { tenants: 'by-namespace-label:team', example: true },
+      '--tenants: there is no API server with pods: "by-namespace-label:team". Leave it out.',
+    ],
+    [
+      { tenants: 'by-namespace-label:team', tenantsSeenBy: 'pods' },
+      '--tenants-seen-by: not a prefix: "pods". Give prefixes such as 192.0.2.0/28,fd00::7.',
+    ],
+    [
+      { tenantsSeenBy: '192.0.2.7' },
+      '--tenants-seen-by: has no effect without --tenants: "192.0.2.7". Leave it out, or tell tenants apart by --tenants.',
     ],
     [
       { rateLimitPrefix: '24' },

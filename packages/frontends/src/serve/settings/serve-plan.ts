@@ -18,7 +18,7 @@ import { readQueryLog } from '@portolan/server/settings/query-log/read-settings.
 import { readPlace } from '@portolan/server/settings/values/place.ts';
 import type { Checked } from '@portolan/server/settings/values/problem.ts';
 import type { ConfigSources } from '../../dnsmasq/settings/sources.ts';
-import { readClientRules } from './client-rules.ts';
+import { readClientRules, readTenants } from './client-rules.ts';
 import { readClusterRanges } from './endpoint-ranges.ts';
 import { HOST_NAME } from './identity-flags.ts';
 import {
@@ -78,6 +78,7 @@ export function planFromFlags(
       pods: read.value('pods'),
       ttl: read.value('ttl'),
       hasHttpsRecords: read.isOn('https-records'),
+      tenants: readTenants(read, objects.kind === 'api-server'),
       ...readClusterRanges(read, objects.kind === 'api-server'),
       objects,
     },

@@ -20,6 +20,7 @@ import {
   endpointsOfPodsVersions,
   endpointsVersions,
   importedEndpointsVersions,
+  labelledNamespaceVersions,
   namespaceVersions,
   placedVersions,
   podVersions,
@@ -58,6 +59,8 @@ export interface ObjectSelection {
   readonly services?: string | undefined;
   /** A label selector for namespaces. */
   readonly namespaces?: string | undefined;
+  /** Whether namespaces are read with their labels. Default: no. */
+  readonly readsLabels?: boolean;
   /** Whether endpoints without a hostname are named after their pods. */
   readonly namesPods?: boolean;
   /** Whether pods are read with their search domains and labels. Default: no. */
@@ -89,11 +92,12 @@ export class ClusterWatch {
     const { services, endpoints, namespaces, pods, imports } = options.sinks;
     const selection = options.selection ?? {};
     const ofEndpoints = selectEndpoints(selection);
+    const ofNamespaces = selection.readsLabels === true ? labelledNamespaceVersions : namespaceVersions;
     const ofPods = selection.readsWholePods === true ? wholePodVersions : podVersions;
     this.#followers = [
       this.#follow('services', selectVersions(serviceVersions, selection.services), services, api),
       this.#follow('endpoints', selectVersions(ofEndpoints, selection.services), endpoints, api),
-      this.#follow('namespaces', selectVersions(namespaceVersions, selection.namespaces), namespaces, api),
+      this.#follow('namespaces', selectVersions(ofNamespaces, selection.namespaces), namespaces, api),
       this.#follow('pods', ofPods, pods, api),
     ].filter((follower) => follower !== undefined);
     this.#imports = [

@@ -21,7 +21,7 @@ import {
   trimImportedSliceOfPods,
   trimServiceImport,
 } from '../../objects/trim/trim-multicluster.ts';
-import { trimNamespace } from '../../objects/trim/trim-namespace.ts';
+import { trimLabelledNamespace, trimNamespace } from '../../objects/trim/trim-namespace.ts';
 import { trimNode, trimNodeRanges } from '../../objects/trim/trim-node.ts';
 import { trimNodeCapacity } from '../../objects/trim/trim-node-capacity.ts';
 import { type ReadOther, trimOther } from '../../objects/trim/trim-other.ts';
@@ -67,6 +67,10 @@ export const serviceVersions: ApiVersions<ServiceObject> = [
 ];
 export const namespaceVersions: ApiVersions<NamespaceObject> = [
   { path: '/api/v1/namespaces', trim: trimNamespace },
+];
+/** With their labels. */
+export const labelledNamespaceVersions: ApiVersions<NamespaceObject> = [
+  { path: '/api/v1/namespaces', trim: trimLabelledNamespace },
 ];
 export const podVersions: ApiVersions<PodObject> = [{ path: '/api/v1/pods', trim: trimPod }];
 /** With their search domains and labels. */

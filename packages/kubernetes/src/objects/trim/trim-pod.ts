@@ -20,7 +20,15 @@ export function trimPod(raw: unknown): Trimmed<PodObject> {
   const candidates = several.length > 0 ? several : [asText(status?.['podIP']) ?? ''];
   const addresses = candidates.filter((address) => isIP(address) !== 0);
   if (addresses.length === 0 || ENDED.includes(status?.['phase'])) return { kind: 'left-out', key };
-  return { kind: 'object', object: { kind: 'Pod', namespace, name, addresses } };
+  const isInNodeNetwork = asRecord(asRecord(raw)?.['spec'])?.['hostNetwork'] === true;
+  const object = {
+    kind: 'Pod',
+    namespace,
+    name,
+    addresses,
+    ...(isInNodeNetwork && { isInNodeNetwork }),
+  } as const;
+  return { kind: 'object', object };
 }
 
 /** With its search domains and labels. */

@@ -6,7 +6,7 @@ import { ALPN_ANNOTATION } from '../../names/app-protocol.ts';
 import type { ServiceObject } from '../objects.ts';
 import { asList, asRecord, asText, asTexts, type JsonRecord } from './fields.ts';
 import { trimServicePorts } from './trim-ports.ts';
-import { nameless, readAnnotation, readIdentity, type Trimmed } from './trimmed.ts';
+import { nameless, readAnnotation, readIdentity, readShared, type Trimmed } from './trimmed.ts';
 
 export function trimService(raw: unknown): Trimmed<ServiceObject> {
   const identity = readIdentity(raw, true);
@@ -31,6 +31,7 @@ export function trimService(raw: unknown): Trimmed<ServiceObject> {
       ...selects,
       ...found,
       ...readDistribution(spec, address),
+      ...readShared(raw),
     },
   };
 }

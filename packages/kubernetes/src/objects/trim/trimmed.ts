@@ -48,6 +48,13 @@ export function readAnnotation(raw: unknown, annotation: string): string | undef
   return asText(asRecord(metadata?.['annotations'])?.[annotation]);
 }
 
+/** `true`: clients of all tenants see the services of the namespace, or the service. */
+export const SHARED_ANNOTATION = 'portolan-tenants/shared';
+
+export function readShared(raw: unknown): { readonly isShared?: true } {
+  return readAnnotation(raw, SHARED_ANNOTATION) === 'true' ? { isShared: true } : {};
+}
+
 export function nameless<Kind extends WatchedObject>(): Trimmed<Kind> {
   return { kind: 'malformed', key: undefined, problem: 'it has no metadata.name or no metadata.namespace' };
 }

@@ -161,8 +161,8 @@ export class Autopath implements Plugin {
     const searches = followed?.searches;
     if (searches === undefined || second !== undefined || !cluster.hasOneDomain) return undefined;
     if (isLeftToChain('searches', restored)) return undefined;
-    // Readers know nothing of rules for the names that they find.
-    if (pluginNames.includes('acl')) return undefined;
+    // Readers know nothing of rules for the names that they find, nor of who sees them.
+    if (pluginNames.includes('acl') || followed?.hasTenants === true) return undefined;
     return new PublishedLists({ cluster, searches, table, log });
   }
 }

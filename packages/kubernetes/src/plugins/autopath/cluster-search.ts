@@ -3,7 +3,7 @@
  */
 import { isWithin, labelsBelow, parseKey, ROOT } from '@portolan/dns/name.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
-import { canonicalAddress } from '../../names/endpoints.ts';
+import { canonicalClient } from '../../names/endpoints.ts';
 import type { PodSearches, SearchingPod } from '../../names/pod-searches.ts';
 import { computePodSearchList, searchListOfNodes } from './search-list.ts';
 
@@ -61,14 +61,14 @@ export class ClusterSearch {
 
   /** Whether pods of the cluster have an address, however they search. @param client as queries have it */
   hasPod(client: string): boolean {
-    const address = toCanonicalAddress(client);
+    const address = canonicalClient(client);
     return address !== undefined && (this.#cluster.searches?.all(address).length ?? 0) > 0;
   }
 
   /** Undefined: it is not known, or a search for the name could find something else than the client wants. */
   listFor(name: NameKey, client: string): readonly NameKey[] | undefined {
     const zone = this.#zones.find(({ apex }) => isWithin(name, apex));
-    const address = toCanonicalAddress(client);
+    const address = canonicalClient(client);
     if (zone === undefined || address === undefined) return undefined;
     const pod = this.#cluster.searches?.find(address);
     const list = pod && this.#createSearchList(pod, zone);
@@ -102,9 +102,4 @@ export function listOfSeveral(
 ): readonly NameKey[] | undefined {
   const [only, second] = clusters.filter((cluster) => cluster.hasPod(client));
   return second === undefined ? only?.listFor(name, client) : undefined;
-}
-
-/** @param client as queries have it: an address of IPv4 may be mapped to one of IPv6 */
-function toCanonicalAddress(client: string): string | undefined {
-  return canonicalAddress(client.replace(/^::ffff:(?=\d+\.)/, ''));
 }

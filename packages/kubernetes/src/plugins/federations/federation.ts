@@ -15,7 +15,8 @@ import { lookUp } from '@portolan/kernel/zone/lookup.ts';
 import { negativeSoa, type Zone } from '@portolan/kernel/zone/zone.ts';
 import { federationNode } from '../../dialects/kube-dns/derive.ts';
 import type { ClusterPlace } from '../../objects/node-places.ts';
-import { type ClusterSource, toAnswer } from '../kubernetes/kubernetes.ts';
+import type { KubernetesNames } from '../../publish/names.ts';
+import { type ClusterSource, namesForQuery, toAnswer, visibleNames } from '../kubernetes/kubernetes.ts';
 import { type FederatedService, readFederatedName } from './federation-names.ts';
 
 /** A federation that the cluster belongs to, as kube-dns knows it: clusters that offer services under the same names. */
@@ -54,9 +55,10 @@ export function createFederationHandler(options: FederationOptions): Handler {
     const federation = asked && federations.findDomain(asked.federation);
     const zone = names.findZone(query.key);
     if (asked === undefined || federation === undefined || zone === undefined) return next(query);
-    if (isOfCluster(cluster, query.key)) return next(query);
+    const visible = visibleNames(cluster, query);
+    if (isOfCluster(visible, query.key)) return next(query);
     if (!cluster.isKnown) return { kind: 'servfail' };
-    if (names.isServed(asked.namespace, asked.service))
+    if (visible.isServed(asked.namespace, asked.service))
       return answerWith(parseName(`${asked.service}.${asked.namespace}.svc.${domain}`), query, zone, cluster);
     // The answer depends on nodes, which publications do not contain.
     query.forbidStoring();
@@ -81,7 +83,7 @@ export function createFederationHandler(options: FederationOptions): Handler {
 }
 
 /** A namespace may have the name of a federation: its names, and all names below them, take precedence. */
-function isOfCluster({ names }: ClusterSource, name: NameKey): boolean {
+function isOfCluster(names: KubernetesNames, name: NameKey): boolean {
   const above = toParent(name);
   return [name, above].some((one) => one !== undefined && names.findStanding(one) !== undefined);
 }
@@ -95,13 +97,10 @@ function nameIn(
   return tryParseName(`${service}.${namespace}.${federation}.svc.${zone}.${region}.${domain}`);
 }
 
-function answerWith(
-  target: AbsoluteName,
-  { key, question }: Query,
-  zone: Zone,
-  cluster: ClusterSource,
-): Answer {
+function answerWith(target: AbsoluteName, query: Query, zone: Zone, cluster: ClusterSource): Answer {
+  const { key, question } = query;
   const node = federationNode(key, target);
-  const source = { find: (name: NameKey) => (name === key ? node : cluster.names.find(name)) };
+  const names = namesForQuery(cluster, query);
+  const source = { find: (name: NameKey) => (name === key ? node : names.find(name)) };
   return toAnswer(lookUp(source, zone, question));
 }

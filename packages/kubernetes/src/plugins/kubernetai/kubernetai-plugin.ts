@@ -96,9 +96,9 @@ export class Kubernetai implements Plugin, TransferSource {
   }
 
   /** The zone of the first cluster that has it. */
-  zoneAt(origin: NameKey): TransferableZone | undefined {
+  zoneAt(origin: NameKey, client: string): TransferableZone | undefined {
     for (const cluster of this.clusters) {
-      const zone = cluster.zoneAt(origin);
+      const zone = cluster.zoneAt(origin, client);
       if (zone !== undefined) return zone;
     }
     return undefined;

@@ -101,7 +101,7 @@ it('answers for each cluster in its zone, and passes on other names', async () =
   expect(await ask('desk.shop.svc.one.test.')).toBe('nxdomain');
   expect(await ask('desk.test.')).toBe(BEHIND('desk.test.'));
   expect([...plugin.origins()]).toEqual(['one.test.', 'two.test.']);
-  expect(plugin.zoneAt(key('two.test.'))?.soa?.name).toBe('two.test.');
+  expect(plugin.zoneAt(key('two.test.'), '192.0.2.53')?.soa?.name).toBe('two.test.');
 });
 
 it('asks the next cluster for what one passes on, and then the plugins behind', async () => {

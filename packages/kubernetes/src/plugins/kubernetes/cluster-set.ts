@@ -11,11 +11,14 @@ import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { coreDns } from '../../dialects/coredns/dialect.ts';
 import { Cluster } from '../../publish/cluster.ts';
 import type { ClusterLabels } from '../../publish/model-options.ts';
+import type { Tenants } from '../../publish/tenants.ts';
 import type { KubernetesOptions } from './options.ts';
 
 export interface ClusterSetDependencies extends Pick<PluginContext, 'clock' | 'log'> {
   readonly table: TableWriter;
   readonly losses?: Losses;
+  /** Those of the cluster itself. */
+  readonly tenants?: Tenants | undefined;
   readonly restored: RestoredDeviations;
   readonly ownAddresses: readonly string[];
 }
@@ -30,7 +33,7 @@ export class ClusterSet {
   constructor(
     domain: NameKey,
     { pods, ttl, hasEndpoints, ignoresEmptyService }: KubernetesOptions,
-    { table, losses, clock, log, restored, ownAddresses }: ClusterSetDependencies,
+    { table, losses, clock, log, restored, tenants, ownAddresses }: ClusterSetDependencies,
   ) {
     this.domain = domain;
     this.publication = table.definePublication();
@@ -45,6 +48,7 @@ export class ClusterSet {
       ignoresEmptyServices: ignoresEmptyService,
       reverseZones: [],
       losses,
+      tenants,
       clusterLabels: findClusterLabels(restored),
     } as const;
     this.cluster = new Cluster(settings, table, clock, log);

@@ -218,7 +218,7 @@ it('has no names for services without endpoints, where it is told so', async () 
 
 describe('a transferred zone', () => {
   const transferred = (asked?: Asked, origin = 'cluster.local.') => {
-    const zone = answering(asked).zones.zoneAt(key(origin));
+    const zone = answering(asked).zones.zoneAt(key(origin), '192.0.2.53');
     return zone && Array.from(zone.records(), presentRecord);
   };
 
@@ -250,7 +250,7 @@ describe('a transferred zone', () => {
   it('leaves out what is gone when its turn comes', () => {
     const { zones, cluster } = answering();
     const left: string[] = [];
-    for (const record of zones.zoneAt(key('cluster.local.'))?.records() ?? []) {
+    for (const record of zones.zoneAt(key('cluster.local.'), '192.0.2.53')?.records() ?? []) {
       cluster.services.remove('shop/cart');
       left.push(presentRecord(record));
     }
@@ -268,14 +268,14 @@ describe('a transferred zone', () => {
     const change = (name: string) => {
       cluster.services.remove(name);
       cluster.settle();
-      serials.push(zones.zoneAt(key('cluster.local.'))?.serial);
+      serials.push(zones.zoneAt(key('cluster.local.'), '192.0.2.53')?.serial);
     };
-    const first = zones.zoneAt(key('cluster.local.'));
+    const first = zones.zoneAt(key('cluster.local.'), '192.0.2.53');
     first?.records();
     change('shop/cart');
     // Nobody has taken the zone since.
     change('data/db');
-    zones.zoneAt(key('cluster.local.'))?.records();
+    zones.zoneAt(key('cluster.local.'), '192.0.2.53')?.records();
     change('shop/ext');
     const serial = first?.serial ?? 0;
     expect(serials).toEqual([serial + 1, serial + 1, serial + 2]);

@@ -17,7 +17,7 @@ import type { Cluster } from '../../publish/cluster.ts';
 import { askOutside } from './ask-outside.ts';
 import { denyWhileUnknown, type ExistenceRules, toExistingAnswer } from './existence.ts';
 import { isReverse } from './followed-cluster.ts';
-import { answerWhileUnknown, markStale, namesForQuery, toAnswer } from './kubernetes.ts';
+import { answerWhileUnknown, markStale, namesForQuery, toAnswer, visibleNames } from './kubernetes.ts';
 import type { KubernetesOptions } from './options.ts';
 import { TransferredZone } from './transferred-zone.ts';
 import { translateZone, type ZoneTranslation } from './zone-translation.ts';
@@ -93,10 +93,16 @@ export class ClusterZones {
     return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : answer;
   }
 
-  /** A zone with the names of services, for transfers; undefined: none has this origin, or the cluster is not listed. */
-  zoneAt(origin: NameKey): TransferableZone | undefined {
+  /**
+   * A zone with the names of services, for transfers; undefined: none has this origin, the cluster is not listed, or the client does not
+   * see all of it.
+   *
+   * @param client its address
+   */
+  zoneAt(origin: NameKey, client: string): TransferableZone | undefined {
     const zone = this.#zones.find(({ apex }) => apex === origin);
     if (zone === undefined || isReverse(origin) || !this.#cluster.isKnown) return undefined;
+    if (this.#cluster.tenants?.findSight(client) !== undefined) return undefined;
     const { names, contents } = this.#cluster;
     const own = names.findZone(toKey(zone.toCluster(origin)));
     if (own === undefined) return undefined;
@@ -135,7 +141,7 @@ export class ClusterZones {
   }
 
   #answerWhileUnknown({ fromCluster }: TranslatedZone, own: Zone, query: Query): Answer {
-    const answer = answerWhileUnknown(this.#cluster.names, query);
+    const answer = answerWhileUnknown(visibleNames(this.#cluster, query), query);
     const [soa] = this.#deniesUnlisted ? fromCluster([negativeSoa(own)]) : [];
     return soa === undefined ? answer : denyWhileUnknown(answer, soa);
   }
@@ -144,10 +150,12 @@ export class ClusterZones {
    * Whether a name of the reverse tree exists only because of names below it: others may know it. SOA is not asked of them, as in
    * CoreDNS: the zone is ours.
    */
-  #isOnlyAbove({ toCluster }: TranslatedZone, { question }: Query): boolean {
+  #isOnlyAbove({ toCluster }: TranslatedZone, query: Query): boolean {
+    const { question } = query;
     if (question.type === TYPE.SOA) return false;
     const key = toKey(toCluster(question.name));
-    return !isWithin(key, this.#domain) && this.#cluster.names.findStanding(key) === undefined;
+    if (isWithin(key, this.#domain)) return false;
+    return visibleNames(this.#cluster, query).findStanding(key) === undefined;
   }
 
   #isHidden(key: NameKey): boolean {

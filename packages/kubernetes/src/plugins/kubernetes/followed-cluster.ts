@@ -24,8 +24,9 @@ import { EndpointZones } from '../../names/endpoint-zones.ts';
 import { PodIdentities } from '../../names/pod-identities.ts';
 import { PodSearches } from '../../names/pod-searches.ts';
 import { bothSinks } from '../../objects/both-sinks.ts';
-import type { ObjectSink, PodObject, WatchedObject } from '../../objects/objects.ts';
+import type { ObjectSink, PodObject } from '../../objects/objects.ts';
 import { Cluster } from '../../publish/cluster.ts';
+import { joinSinks } from '../../publish/cluster-sinks.ts';
 import { followedNode } from '../../publish/nodes-use.ts';
 import type { SnapshotKeeper } from '../../snapshot/snapshot-keeper.ts';
 import { observeRequests } from './api-requests.ts';
@@ -121,13 +122,16 @@ export class FollowedCluster {
       endpointRanges: options.endpointRanges,
       nodes: options.nodes,
       hasHttpsRecords: options.hasHttpsRecords === true,
+      tenants: options.tenants,
       losses,
       ...(this.#zones && { zones: this.#zones }),
     };
     this.cluster = new Cluster(settings, table, clock, withoutNews(log));
     const parts = { ...dependencies, log: withoutNews(log) };
     this.clusterSet =
-      clusterSetZone === undefined ? undefined : new ClusterSet(clusterSetZone, options, parts);
+      clusterSetZone === undefined
+        ? undefined
+        : new ClusterSet(clusterSetZone, options, { ...parts, tenants: this.cluster.tenants });
     const podNeeds = pods === 'verified' ? needs : [];
     this.searches = podNeeds.includes('searches') ? new PodSearches() : undefined;
     this.identities = podNeeds.includes('identities') ? new PodIdentities() : undefined;
@@ -220,8 +224,9 @@ export class FollowedCluster {
       selection: {
         services: labels,
         namespaces: namespaceLabels,
+        readsLabels: this.cluster.tenants !== undefined,
         namesPods: endpointPodNames,
-        readsWholePods: this.#podClaims.length > 0,
+        readsWholePods: (this.searches ?? this.identities) !== undefined,
         readsPlaces: nodes?.prefersZone === true,
       },
       clock,
@@ -270,25 +275,29 @@ export class FollowedCluster {
 
   /** Those that the pods are also for. */
   get #podClaims(): readonly ObjectSink<PodObject>[] {
-    return [this.searches, this.identities].filter((claims) => claims !== undefined);
+    return [this.searches, this.identities, this.cluster.tenants?.pods].filter(
+      (claims) => claims !== undefined,
+    );
   }
 
   #sinks(): ClusterSinks {
-    const { services } = this.cluster;
+    const { tenants, neededKinds } = this.cluster;
+    const services = joinSinks(this.cluster.services, tenants?.services);
     const imported = this.clusterSet?.cluster;
-    const namespaces = joined(this.cluster.namespaces, imported?.namespaces);
-    const endpoints = joined(this.cluster.endpoints, this.#zones);
+    const ofBoth = joinSinks(this.cluster.namespaces, imported?.namespaces);
+    const namespaces = joinSinks(ofBoth, tenants?.namespaces);
+    const endpoints = joinSinks(this.cluster.endpoints, this.#zones);
     const pods = this.#podClaims.reduce<ObjectSink<PodObject>>(
       bothSinks,
-      joined(this.cluster.pods, imported?.pods),
+      joinSinks(this.cluster.pods, imported?.pods),
     );
-    const { hasEndpoints, pods: podMode } = this.#options;
+    const { hasEndpoints } = this.#options;
     const isHeadless = (namespace: string, name: string) => this.cluster.isHeadless(namespace, name);
     return {
       services: this.external?.observe(services) ?? services,
       namespaces,
       endpoints: hasEndpoints ? observeChanges(endpoints, { ...this.#dependencies, isHeadless }) : undefined,
-      pods: podMode === 'verified' ? pods : undefined,
+      pods: neededKinds.includes('Pod') ? pods : undefined,
       imports: imported && {
         services: imported.services,
         endpoints: hasEndpoints ? imported.endpoints : undefined,
@@ -302,13 +311,6 @@ export class FollowedCluster {
 function describeSource({ server }: Connection, { labels, namespaceLabels }: KubernetesOptions): string {
   const selectors = [labels, namespaceLabels].flatMap((selector) => selector ?? []);
   return [server, ...selectors].join(' ');
-}
-
-function joined<Kind extends WatchedObject>(
-  first: ObjectSink<Kind>,
-  second: ObjectSink<Kind> | undefined,
-): ObjectSink<Kind> {
-  return second === undefined ? first : bothSinks(first, second);
 }
 
 /** What plans must have in common to share a cluster. A kubeconfig file may name another cluster than before. */

@@ -155,13 +155,18 @@ export class Kubernetes implements Plugin, TransferSource {
     return this.serviceZones;
   }
 
-  zoneAt(origin: NameKey): TransferableZone | undefined {
-    return this.#zones.zoneAt(origin);
+  zoneAt(origin: NameKey, client: string): TransferableZone | undefined {
+    return this.#zones.zoneAt(origin, client);
   }
 
   /** Whether a service exists, whatever its endpoints. */
   hasService(namespace: string, name: string): boolean {
     return this.#followed.cluster.contents.service(namespace, name) !== undefined;
+  }
+
+  /** Whether each client sees only some of the services. */
+  get hasTenants(): boolean {
+    return this.#options.tenants !== undefined;
   }
 
   /** How services are reached from outside the cluster; undefined: the cluster is followed without it. */
@@ -282,13 +287,14 @@ function namesOfZones(these: readonly NameKey[], zones: readonly NameKey[]): (na
  * @param published the zones whose names are nodes
  */
 function isWholeInTable(options: KubernetesOptions, published: readonly NameKey[]): boolean {
-  const { zones, primaryZone, multicluster, namespaces, namespaceLabels, fallthrough } = options;
+  const { zones, primaryZone, multicluster, namespaces, namespaceLabels, fallthrough, tenants } = options;
   const concernsCluster = (zone: NameKey) =>
     [primaryZone, ...multicluster].some((own) => isWithin(zone, own) || isWithin(own, zone));
   return (
     zones.every((zone) => published.includes(zone)) &&
     namespaces.length === 0 &&
     namespaceLabels === undefined &&
+    tenants === undefined &&
     !fallthrough.some(concernsCluster)
   );
 }

@@ -7,11 +7,13 @@ import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { NO_QUESTIONS, type Questions } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
+import type { ClientQuery } from '@portolan/kernel/contract/name-owner.ts';
 import { DEFAULT_PUBLICATION } from '@portolan/kernel/table/types.ts';
 import { lookUp, type ZoneAnswer } from '@portolan/kernel/zone/lookup.ts';
 import { findRecordSet, type NameSource } from '@portolan/kernel/zone/node.ts';
 import { toRecords } from '@portolan/kernel/zone/record-set.ts';
 import type { KubernetesNames } from '../../publish/names.ts';
+import type { Tenants } from '../../publish/tenants.ts';
 
 export interface ClusterSource {
   readonly names: KubernetesNames;
@@ -19,16 +21,30 @@ export interface ClusterSource {
   readonly isKnown: boolean;
   /** Whether the source of a name has lost it. */
   isStale(name: NameKey): boolean;
+  /** Whom names are shown to; undefined: all clients. */
+  readonly tenants?: Tenants | undefined;
   /** The names as a client at an address sees them. @param findAddress called only if they depend on it */
   namesFor(findAddress: () => string): NameSource;
+  /** As `namesFor`, with all endpoints of services. */
+  visibleNames(findAddress: () => string): KubernetesNames;
 }
 
 /** The names as the client of a query sees them. An answer that depends on the client is neither stored nor cached. */
 export function namesForQuery(cluster: Pick<ClusterSource, 'namesFor'>, query: Query): NameSource {
-  return cluster.namesFor(() => {
-    query.forbidCaching();
-    return query.dependOnClient().address;
-  });
+  return cluster.namesFor(() => findClient(query));
+}
+
+/** As `namesForQuery`, with all endpoints of services. */
+export function visibleNames(
+  cluster: Pick<ClusterSource, 'visibleNames'>,
+  query: ClientQuery,
+): KubernetesNames {
+  return cluster.visibleNames(() => findClient(query));
+}
+
+function findClient(query: ClientQuery): string {
+  query.forbidCaching();
+  return query.dependOnClient().address;
 }
 
 /** @param exceptions names in the zones that the handlers behind answer. Default: none */
@@ -40,27 +56,28 @@ export function createKubernetesHandler(
   const handle: Handler['handle'] = async (query, next) => {
     const zone = names.findZone(query.key);
     if (zone === undefined || exceptions.includes(query.key, query.question.type)) return next(query);
-    if (!cluster.isKnown) return answerWhileUnknown(names, query);
+    const visible = visibleNames(cluster, query);
+    if (!cluster.isKnown) return answerWhileUnknown(visible, query);
     const found = toAnswer(lookUp(namesForQuery(cluster, query), zone, query.question));
     const answer = markStale(found, cluster.isStale(query.key));
-    if (!names.mayBelongToOthers(zone, query.key)) return answer;
+    if (!visible.mayBelongToOthers(zone, query.key)) return answer;
     const other = await next(query);
     return other.kind === 'refused' && names.ownsAll(zone) ? answer : other;
   };
-  return {
+  const parts = {
     name: 'kubernetes',
     explainedBy: 'cluster',
-    role: 'publisher',
-    // The zones of a cluster are in the table's first publication.
-    publication: DEFAULT_PUBLICATION,
-    unpublished: exceptions,
     answers: 'unchanged',
     questions: {
       includes: (name) => names.findZone(name) !== undefined,
       matches: () => names.apexes.map((name) => ({ name: { kind: 'suffix', name }, types: 'all' })),
     },
     handle,
-  };
+  } satisfies Omit<Handler, 'role'>;
+  // Readers do not know which names a client sees.
+  if (cluster.tenants !== undefined) return { ...parts, role: 'other' };
+  // The zones of a cluster are in the table's first publication.
+  return { ...parts, role: 'publisher', publication: DEFAULT_PUBLICATION, unpublished: exceptions };
 }
 
 /** Answers only for names that are known to exist. */

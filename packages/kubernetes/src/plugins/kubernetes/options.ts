@@ -5,6 +5,7 @@ import type { AddressRange } from '@portolan/dns/address-range.ts';
 import type { NameKey } from '@portolan/dns/types.ts';
 import type { ClusterOptions } from '../../publish/cluster.ts';
 import type { NodesUse } from '../../publish/nodes-use.ts';
+import type { TenantRules } from '../../publish/tenant-rules.ts';
 
 export type AnyClusterOptions = KubernetesOptions | ProcessClusterOptions;
 
@@ -16,6 +17,8 @@ export interface ProcessClusterOptions
     >,
     Required<Pick<ClusterOptions, 'endpointRanges' | 'filteredTypes'>> {
   readonly kind: 'process';
+  /** Who sees what; undefined: all clients see everything. */
+  readonly tenants?: TenantRules | undefined;
   /** Zones below the domain that have servers of their own: their names go to the next handler. */
   readonly exceptions: readonly NameKey[];
 }
@@ -57,6 +60,8 @@ export interface KubernetesOptions {
   readonly nodes?: NodesUse | undefined;
   /** From `portolan`: whether services have HTTPS records. Default: no. */
   readonly hasHttpsRecords?: boolean;
+  /** From `portolan`: who sees what. Undefined: all clients see everything. */
+  readonly tenants?: TenantRules | undefined;
   /** From `portolan`; undefined: none is kept. */
   readonly snapshot?: KubernetesSnapshot | undefined;
 }

@@ -6,13 +6,14 @@ import { type NameKey, TYPE } from '@portolan/dns/types.ts';
 import type { Handler } from '@portolan/kernel/chain/handler.ts';
 import { namesWithin, type Questions } from '@portolan/kernel/chain/match.ts';
 import type { PluginInspection } from '@portolan/kernel/contract/inspection.ts';
+import type { ClientQuery } from '@portolan/kernel/contract/name-owner.ts';
 import type { PluginContext } from '@portolan/kernel/contract/plugin.ts';
 import { RefCounted } from '@portolan/kernel/contract/ref-counted.ts';
 import { ANSWER_TABLE, LOSSES } from '@portolan/kernel/contract/services.ts';
 import { Cluster } from '../../publish/cluster.ts';
 import { BlockCluster } from './block-cluster.ts';
 import { inspectCluster } from './inspected-cluster.ts';
-import { createKubernetesHandler } from './kubernetes.ts';
+import { createKubernetesHandler, visibleNames } from './kubernetes.ts';
 import type { ProcessClusterOptions } from './options.ts';
 
 export class ProcessCluster extends BlockCluster {
@@ -35,8 +36,10 @@ export class ProcessCluster extends BlockCluster {
     return this.#lasting.value;
   }
 
-  owns(name: NameKey): boolean {
-    return this.cluster.names.owns(name) && !this.#exceptions.includes(name, TYPE.A);
+  owns(name: NameKey, query?: ClientQuery): boolean {
+    const { names } = this.cluster;
+    if (names.findZone(name) === undefined || this.#exceptions.includes(name, TYPE.A)) return false;
+    return (query === undefined ? names : visibleNames(this.cluster, query)).owns(name);
   }
 
   inspect(): PluginInspection {

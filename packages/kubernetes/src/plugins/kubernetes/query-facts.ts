@@ -6,7 +6,7 @@ import type { NameKey } from '@portolan/dns/types.ts';
 import type { FactSource, Query } from '@portolan/kernel/chain/query.ts';
 import type { RestoredDeviations } from '@portolan/kernel/deviations/table.ts';
 import { ZONE_LABEL } from '../../dialects/coredns/zonal-names.ts';
-import { canonicalAddress } from '../../names/endpoints.ts';
+import { canonicalClient } from '../../names/endpoints.ts';
 import type { PodIdentities, PodIdentity } from '../../names/pod-identities.ts';
 
 const PREFIX = 'kubernetes/';
@@ -72,7 +72,7 @@ export class QueryFacts implements FactSource {
 
   #findPod(query: Query): PodIdentity | undefined {
     // Answers that depend on it are for this client alone.
-    const address = canonicalAddress(query.dependOnClient().address.replace(/^::ffff:(?=\d+\.)/, ''));
+    const address = canonicalClient(query.dependOnClient().address);
     if (address === undefined) return undefined;
     return this.#choosesOfSeveral ? this.#identities?.all(address)[0] : this.#identities?.find(address);
   }

@@ -13,6 +13,7 @@ import { type Chain, composeChain, type Handler } from '@portolan/kernel/chain/h
 import { type Client, Query } from '@portolan/kernel/chain/query.ts';
 import { type ResponseForm, toNativeForm } from '@portolan/kernel/chain/response-form.ts';
 import { QUERY_HEADER } from '@portolan/kernel/chain/testing/queries.ts';
+import type { ClientQuery } from '@portolan/kernel/contract/name-owner.ts';
 import { composeRecords } from '@portolan/kernel/records/cluster-composer.ts';
 import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
@@ -25,8 +26,9 @@ import { metaTypesHandler } from '@portolan/plugins/meta-types/plugin.ts';
 import type { Dialect } from '../../../dialects/dialect.ts';
 import type { ClusterObject } from '../../../objects/objects.ts';
 import { Cluster, type ClusterOptions } from '../../../publish/cluster.ts';
+import { joinSinks } from '../../../publish/cluster-sinks.ts';
 import { findDialect } from '../../../publish/find-dialect.ts';
-import { createKubernetesHandler } from '../kubernetes.ts';
+import { createKubernetesHandler, visibleNames } from '../kubernetes.ts';
 
 export type DialectName = Dialect['name'];
 
@@ -64,7 +66,8 @@ export class AskableCluster {
     });
     const { filteredTypes = new Set<number>() } = options;
     const { cluster, clock } = this;
-    const isOurs = (name: NameKey) => cluster.names.owns(name);
+    const isOurs = (name: NameKey, query: ClientQuery | undefined) =>
+      (query === undefined ? cluster.names : visibleNames(cluster, query)).owns(name);
     this.#chain = composeChain([
       metaTypesHandler,
       createAnyHandler(dialect.anyQuestions, isOurs),
@@ -83,24 +86,33 @@ export class AskableCluster {
   /** Lists exactly these objects, of all kinds, and publishes them. */
   list(objects: readonly ClusterObject[]): void {
     this.begin(objects);
-    const { services, endpoints, namespaces, pods } = this.cluster;
-    for (const store of [services, endpoints, namespaces, pods]) store.listCompleted();
+    for (const sink of Object.values(this.#sinks)) sink.listCompleted();
     this.cluster.settle();
   }
 
   /** Begins to list these objects, without an end of the list. */
   begin(objects: readonly ClusterObject[]): void {
-    const { services, endpoints, namespaces, pods } = this.cluster;
-    for (const store of [services, endpoints, namespaces, pods]) store.listStarted();
+    for (const sink of Object.values(this.#sinks)) sink.listStarted();
     for (const object of objects) this.upsert(object);
     this.cluster.settle();
   }
 
   upsert(object: ClusterObject): void {
-    if (object.kind === 'Service') this.cluster.services.upsert(object);
-    else if (object.kind === 'Endpoints') this.cluster.endpoints.upsert(object);
-    else if (object.kind === 'Namespace') this.cluster.namespaces.upsert(object);
-    else this.cluster.pods.upsert(object);
+    const { services, endpoints, namespaces, pods } = this.#sinks;
+    if (object.kind === 'Service') services.upsert(object);
+    else if (object.kind === 'Endpoints') endpoints.upsert(object);
+    else if (object.kind === 'Namespace') namespaces.upsert(object);
+    else pods.upsert(object);
+  }
+
+  get #sinks() {
+    const { services, endpoints, namespaces, pods, tenants } = this.cluster;
+    return {
+      services: joinSinks(services, tenants?.services),
+      endpoints,
+      namespaces: joinSinks(namespaces, tenants?.namespaces),
+      pods: joinSinks(pods, tenants?.pods),
+    };
   }
 
   /** @param client its address */
