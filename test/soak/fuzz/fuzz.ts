@@ -27,6 +27,8 @@ const COUNTED = 3;
 const MAX_WORK_PER_OCTET = 200;
 const MAX_WORK = 2_000_000;
 const MAX_CHANGES = 6;
+/** Characters of an input that an error shows: the seed brings the whole again. */
+const MAX_SHOWN = 2_000;
 
 export interface FuzzTarget {
   /** Inputs that are right, or were once handled wrongly. */
@@ -90,8 +92,12 @@ async function attempt(run: FuzzTarget['run'], input: Uint8Array): Promise<void>
   }
 }
 
-const describe = (input: Uint8Array): string =>
-  `TEST_SEED=${SEED}; input (Base64): ${Buffer.from(input).toString('base64')}`;
+function describe(input: Uint8Array): string {
+  const octets = Buffer.from(input).toString('base64');
+  const shown =
+    octets.length > MAX_SHOWN ? `${octets.slice(0, MAX_SHOWN)}… (${input.length} octets)` : octets;
+  return `TEST_SEED=${SEED}; input (Base64): ${shown}`;
+}
 
 /**
  * Tries inputs again and counts their work, which is the same on every machine.
