@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { batchesAvailable, libc } from './libc.ts';
-import { EAGAIN, EINTR } from './linux.ts';
+import { AF_INET, EAGAIN, EINTR, SOCK_DGRAM } from './linux.ts';
 
 const LINUX = { system: 'linux', processor: 'x64', endianness: 'LE' } as const;
 
@@ -28,5 +28,13 @@ describe('the C library', () => {
     expect(libc().errorName(libc().errno())).toBe('EBADF');
     expect([EAGAIN, EINTR].map((errno) => libc().errorName(errno))).toEqual(['EAGAIN', 'EINTR']);
     expect(libc().errorName(12_345)).toBe('error 12345');
+  });
+
+  it('says why calls on other threads failed, whatever fails meanwhile', async () => {
+    const descriptor = libc().socket(AF_INET, SOCK_DGRAM, 0);
+    const later = [-1, descriptor].map((fd) => libc().sendLater(fd, Uint8Array.of(1), 0));
+    libc().epoll_create1(-1);
+    expect((await Promise.all(later)).map((errno) => libc().errorName(errno))).toEqual(['EBADF', 'EDESTADDRREQ']);
+    libc().close(descriptor);
   });
 });

@@ -9,6 +9,7 @@ import { arch, endianness, platform } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { describeError } from '../base/describe-error.ts';
 import { heapTrimmer, returnFreedMemory } from './allocator.ts';
+import { EIO } from './linux.ts';
 
 /** An address in this process's memory, for fields and arguments that are pointers. */
 export type Pointer = bigint;
@@ -142,7 +143,7 @@ function load(): Libc {
       new Promise((resolve, reject) => {
         send?.async(fd, octets, octets.length, flags, (error: unknown, sent: number) => {
           // The error number is that of the call until this returns.
-          if (error === null) resolve(sent < 0 ? koffi.errno() : 0);
+          if (error === null) resolve(sent < 0 ? koffi.errno() || EIO : 0);
           else reject(error instanceof Error ? error : new Error(String(error)));
         });
       }),
