@@ -35,7 +35,7 @@ export interface World {
   readonly zone?: string;
   /** Further directives of a Corefile, for `waiting.test`. */
   readonly directives?: string;
-  /** Directives of a Corefile that join the block for all names. */
+  /** Directives of a Corefile that join the block for all names: of roles without a Corefile by a file of its own. */
   readonly joining?: string;
   /** Flags of `serve` and `kube-dns` in place of the example. */
   readonly cluster?: readonly string[];
@@ -318,9 +318,9 @@ async function writeCorefile(port: number, world: World): Promise<string> {
   return await folder.write('Corefile', blocks.join(''));
 }
 
-async function extraBlocks({ zone }: World, flag: string): Promise<readonly string[]> {
-  if (zone === undefined) return [];
+async function extraBlocks({ zone, joining = '' }: World, flag: string): Promise<readonly string[]> {
+  if (zone === undefined && joining === '') return [];
   const folder = await makeTemporaryFolder();
-  const file = await folder.write('zone', zone);
-  return [`${flag}=${await folder.write('extra', `. {\n file ${file} zone.test\n}\n`)}`];
+  const file = zone === undefined ? '' : ` file ${await folder.write('zone', zone)} zone.test\n`;
+  return [`${flag}=${await folder.write('extra', `. {\n ${joining}\n${file}}\n`)}`];
 }

@@ -8,7 +8,7 @@ import type { Log } from '@portolan/kernel/base/log.ts';
 import type { Answer } from '@portolan/kernel/chain/answer.ts';
 import { describeResponse } from '@portolan/kernel/chain/described-response.ts';
 import type { Handler, Next } from '@portolan/kernel/chain/handler.ts';
-import { ALL_QUESTIONS } from '@portolan/kernel/chain/match.ts';
+import { ALL_QUESTIONS, eachTime } from '@portolan/kernel/chain/match.ts';
 import type { Query } from '@portolan/kernel/chain/query.ts';
 import type { Transport } from '@portolan/kernel/forward/transport/transport.ts';
 import { type AddQueryText, compileLogFormat, describeQuery, formatQuery } from '../log/log-format.ts';
@@ -43,7 +43,7 @@ export class Dnstap {
       name: 'dnstap',
       role: 'other',
       // Readers send no messages.
-      questions: ALL_QUESTIONS,
+      questions: eachTime(ALL_QUESTIONS),
       answers: 'unchanged',
       handle: (query, next) => this.#handle(query, next),
     };
