@@ -282,11 +282,11 @@ describe('changes', () => {
     // The start made no reason for another one.
     expect(instance.polls).toBe(1);
     world.double.put(configMap({ linear: '{"nodesPerReplica":1}' }));
-    await waitUntil('an early poll', () => {
+    const step = () => {
       // Far less than what is left of the period, in all.
       if (world.clock.monotonic() < 3_000) world.clock.advance(10);
-      return instance.polls === 2;
-    });
+    };
+    await waitUntil('an early poll', () => instance.polls === 2, { step });
     expect(world.replicas()).toBe(5);
     expect(world.clock.monotonic()).toBeLessThan(3_000);
     world.double.put(makeNode('w5', { cpu: '4', ready: 'True' }));

@@ -16,10 +16,7 @@ function holder({ double }: World): unknown {
 /** Lets time pass in steps, in which requests are answered, until a condition holds. @returns how long it took */
 async function passUntil(world: World, what: string, condition: () => boolean): Promise<number> {
   const begun = world.clock.monotonic();
-  await waitUntil(what, () => {
-    if (!condition()) world.clock.advance(100);
-    return condition();
-  });
+  await waitUntil(what, condition, { step: () => world.clock.advance(100) });
   return world.clock.monotonic() - begun;
 }
 
@@ -50,10 +47,10 @@ it('acts on the first change after the election within a second', async () => {
   await passUntil(world, 'watches', () => world.double.watches.size === 2);
   world.double.put(configMap({ linear: '{"nodesPerReplica":1}' }));
   const end = world.clock.monotonic() + 1_000;
-  await waitUntil('an early poll', () => {
+  const step = () => {
     if (world.clock.monotonic() < end) world.clock.advance(2);
-    return world.replicas() === 5;
-  });
+  };
+  await waitUntil('an early poll', () => world.replicas() === 5, { step });
 });
 
 it('hands over at once when the leader stops', async () => {

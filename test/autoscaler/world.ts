@@ -130,10 +130,7 @@ export class World {
   async nextPoll(instance: Instance): Promise<void> {
     const { polls } = instance;
     this.clock.advance(PERIOD);
-    await waitUntil('the next poll', () => {
-      this.clock.advance(0);
-      return instance.polls > polls;
-    });
+    await waitUntil('the next poll', () => instance.polls > polls, { step: () => this.clock.advance(0) });
   }
 
   replicas(name = 'coredns', plural = 'deployments'): number | undefined {

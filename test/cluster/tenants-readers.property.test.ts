@@ -138,10 +138,7 @@ const startCoreDns: Start = async (objects, tenanted) => {
   const starting = subject.engine.start().then(() => {
     isStarted = true;
   });
-  await waitUntil('the start', () => {
-    clock.advance(20);
-    return isStarted;
-  });
+  await waitUntil('the start', () => isStarted, { step: () => clock.advance(20) });
   await starting;
   return [subject, SERVER];
 };

@@ -136,10 +136,7 @@ async function start({ engine }: ReaderSubject, clock: ManualClock): Promise<voi
   const starting = engine.start().then(() => {
     isStarted = true;
   });
-  await waitUntil('the start', () => {
-    clock.advance(20);
-    return isStarted;
-  });
+  await waitUntil('the start', () => isStarted, { step: () => clock.advance(20) });
   await starting;
 }
 
@@ -241,10 +238,7 @@ it.each(['kubernetes', 'kubernetai'])(
         .askTable(makePacket(of, 'A'), undefined, 'udp', client)
         ?.answers.map((each) => presentRecord({ ...each, ttl: 0 }));
     const shows = (what: string, expected: readonly string[], of?: string) =>
-      waitUntil(what, () => {
-        clock.advance(20);
-        return isDeepStrictEqual(show(of), expected);
-      });
+      waitUntil(what, () => isDeepStrictEqual(show(of), expected), { step: () => clock.advance(20) });
     // Not before the cache has the name.
     expect(show()).toBe(undefined);
     await subject.askChain(makePacket(WWW, 'A'), 'udp', client);
@@ -326,10 +320,7 @@ it('by a file, of which the cache keeps only a part, ends with the epochs of the
   expect(read(www)).toEqual(found);
   api.put(service('any', '10.96.0.9', 'shop'));
   // The records of the cluster have changed: the chain searches again, and finds the same.
-  await waitUntil('the change', () => {
-    clock.advance(20);
-    return read(www) === undefined;
-  });
+  await waitUntil('the change', () => read(www) === undefined, { step: () => clock.advance(20) });
   await ask(www);
   expect(read(www)).toEqual(await ask(www));
 });

@@ -198,10 +198,7 @@ it('closes a connection that is idle, and opens another one for the next query',
   });
   const transport = connect(server.port, { clock });
   await ask(transport);
-  await waitUntil('the end of the request', () => {
-    clock.advance(30_000);
-    return closed.length > 0;
-  });
+  await waitUntil('the end of the request', () => closed.length > 0, { step: () => clock.advance(30_000) });
   expect(await ask(transport)).toMatchObject({ header: { response: true } });
   expect(server.connections).toBe(2);
 });
