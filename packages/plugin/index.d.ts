@@ -171,6 +171,11 @@ export interface HandlerParts {
    * queries come back from the servers that they are forwarded to. Since 2.1.0. Default: only the name of the plugin.
    */
   readonly explainedBy?: 'cluster' | 'loop';
+  /**
+   * Whether it changes questions, or answers of the handlers behind it, within its `questions`: what a cache behind it has is no answer to
+   * these. Since 2.1.0. Default: no.
+   */
+  readonly changesAnswers?: true;
   /** Whether it rotates the addresses of answers. Default: no. */
   readonly rotates?: true;
   /** The largest UDP response that it lets pass, in octets. Default: no bound. */

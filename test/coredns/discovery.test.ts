@@ -105,7 +105,7 @@ it.each(CLUSTER_ROLES)(
     onTestFinished(() => upstream.stop());
     const hasFlag = role === 'serve' || role === 'kube-dns';
     const askBoth = async (isOn: boolean) => {
-      const joining = isOn ? 'portolan {\n discovery\n }' : '';
+      const joining = isOn && !hasFlag ? 'portolan {\n discovery\n }' : '';
       const flags = isOn && hasFlag ? ['--discovery'] : [];
       const { program, ...server } = await startRole(role, { upstream: upstream.port, joining }, { flags });
       for (const type of ['SVCB', 'A'] as const) {

@@ -4,7 +4,8 @@
 import { encodeName } from '@portolan/dns/name.ts';
 import type { AskRule } from '../table/types.ts';
 import type { Handler } from './handler.ts';
-import { type Match, NO_QUESTIONS } from './match.ts';
+import { covers, type Match, NO_QUESTIONS } from './match.ts';
+import type { Query } from './query.ts';
 
 /** First meta-type: types from here on ask about the server or the zone (RFC 6895 section 3.1). Nodes never answer them. */
 const FIRST_META_TYPE = 249;
@@ -12,9 +13,9 @@ const FIRST_META_TYPE = 249;
 /** Questions that handlers must see before the table answers with a name published, or an answer cached, behind them. */
 export function* listAskRules(handlers: readonly Handler[]): Iterable<AskRule> {
   const lastPublisher = handlers.findLastIndex(({ role }) => role === 'publisher');
-  const cache = handlers.findIndex(({ role }) => role === 'cache');
+  const first = findThoseBeforeCache(handlers);
   for (const [place, handler] of handlers.entries()) {
-    const beforeCache = place < cache;
+    const beforeCache = first.has(handler);
     if (handler.role === 'cache') continue;
     const isBehindNodes = place > lastPublisher && !beforeCache;
     for (const match of handler.flags === undefined || beforeCache
@@ -27,6 +28,21 @@ export function* listAskRules(handlers: readonly Handler[]): Iterable<AskRule> {
       else if (concernsNodes(match)) yield toAskRule(match);
     }
   }
+}
+
+/** Whether an answer that the chain has made of a query is for readers that look before the cache, as the rules say. */
+export function isBeforeCache(handlers: readonly Handler[], { key, question, edns }: Query): boolean {
+  const isCovered = (match: Match) =>
+    covers(match, key, question.type) && (match.dnssecOk !== true || edns?.dnssecOk === true);
+  return [...findThoseBeforeCache(handlers)].some((handler) => [...listMatches(handler)].some(isCovered));
+}
+
+/** The handlers whose answers differ from those of the cache behind them. Caches of our own front ends are no handlers. */
+function findThoseBeforeCache(handlers: readonly Handler[]): ReadonlySet<Handler> {
+  const cache = handlers.findIndex(({ role }) => role === 'cache');
+  const first =
+    cache < 0 ? handlers.filter((each) => each.changesAnswers === true) : handlers.slice(0, cache);
+  return new Set(first);
 }
 
 function listMatches(handler: Handler): Iterable<Match> {

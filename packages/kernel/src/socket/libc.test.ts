@@ -34,7 +34,10 @@ describe('the C library', () => {
     const descriptor = libc().socket(AF_INET, SOCK_DGRAM, 0);
     const later = [-1, descriptor].map((fd) => libc().sendLater(fd, Uint8Array.of(1), 0));
     libc().epoll_create1(-1);
-    expect((await Promise.all(later)).map((errno) => libc().errorName(errno))).toEqual(['EBADF', 'EDESTADDRREQ']);
+    expect((await Promise.all(later)).map((errno) => libc().errorName(errno))).toEqual([
+      'EBADF',
+      'EDESTADDRREQ',
+    ]);
     libc().close(descriptor);
   });
 });

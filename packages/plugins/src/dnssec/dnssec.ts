@@ -54,6 +54,7 @@ export class Dnssec {
       role: 'other',
       questions: joinQuestions(signedNamesWithin(this.#zones), makeKeyQuestions(this.#zones)),
       answers: 'unchanged',
+      changesAnswers: true,
       derivesAnswers: true,
       handle: (query, next) => this.#handle(query, next),
     };

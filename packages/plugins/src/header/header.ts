@@ -29,6 +29,7 @@ export function createHeaderHandler({ query: queryRules, response: responseRules
     role: 'other',
     questions: hasRules ? ALL_QUESTIONS : NO_QUESTIONS,
     answers: 'unchanged',
+    ...(hasRules && { changesAnswers: true }),
     // Readers forward only questions with RD.
     ...(hasRules && ofQueries.recursionDesired !== false && { flags: toFlagChange(ofResponses) }),
     async handle(query, next) {

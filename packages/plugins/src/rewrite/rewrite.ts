@@ -29,6 +29,7 @@ export function createRewriteHandler({ rules }: RewriteOptions, chain: Chain): H
     name: 'rewrite',
     role: 'other',
     answers: 'unchanged',
+    changesAnswers: true,
     questions: rewrittenQuestions(rules),
     readsOptions: rules.some(({ field }) => field === 'edns0'),
     handle(query, next) {

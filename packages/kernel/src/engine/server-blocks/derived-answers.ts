@@ -23,6 +23,8 @@ export interface DerivedAnswersOptions {
   readonly recursionAvailable?: boolean;
   /** Where readers look for the answer to a query, and its outcome; undefined: do not store it. */
   readonly findPlace: (query: Query) => { readonly view: ViewId; readonly outcome: number } | undefined;
+  /** Whether readers look for the answer to a query before the cache of the block. */
+  readonly isBeforeCache: (query: Query) => boolean;
   readonly clock: Clock;
   readonly rules: Pick<BlockRules, 'readersRepeatResized' | 'sendsExtendedErrors'>;
 }
@@ -59,7 +61,7 @@ function isDerived(query: Query, { rules }: DerivedAnswersOptions): boolean {
 function toCached(
   query: Query,
   answer: Answer,
-  { recursionAvailable, rules }: DerivedAnswersOptions,
+  { recursionAvailable, rules, isBeforeCache }: DerivedAnswersOptions,
   found: { readonly sources: AnswerSources; readonly outcome: number },
 ): CachedAnswer | undefined {
   if (answer.kind === 'drop' || !isResponse(answer)) return undefined;
@@ -72,6 +74,7 @@ function toCached(
   return {
     ...toCachedQuestion(query.questionKey),
     overIpv6: query.isOnlyForIpv6,
+    beforeCache: isBeforeCache(query),
     body: written.body,
     // The plugins would give the same TTLs at any time.
     ttlOffsets: [],

@@ -13,6 +13,7 @@ import type { Log } from '../../base/log.ts';
 import type { Losses } from '../../base/losses.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
+import { isBeforeCache } from '../../chain/ask-rules.ts';
 import { type Chain, createBlockChain, type Handler, listPublications } from '../../chain/handler.ts';
 import type { AnswerKeeper } from '../../chain/handover-answer.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
@@ -475,6 +476,7 @@ export class ServerBlocks {
       ...(recursionAvailable !== 'as-answered' && { recursionAvailable }),
       publications: () => this.#publications.get(handlers) ?? [],
       findPlace,
+      isBeforeCache: (query) => isBeforeCache(handlers, query),
     });
   }
 
