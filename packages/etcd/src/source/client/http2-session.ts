@@ -10,6 +10,7 @@ import {
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import type { Clock, Timer } from '@portolan/kernel/base/clock.ts';
 import { formatHost } from '@portolan/kernel/base/socket-address.ts';
+import { endHttp2Session } from '@portolan/kernel/forward/transport/http-requests.ts';
 import type { EtcdEndpoint } from './endpoints.ts';
 import type { TlsContents } from './settings.ts';
 
@@ -29,6 +30,7 @@ export class Http2Session {
   #timer: Timer;
   #streams = 0;
   #fault: Error | undefined;
+  #isEnding = false;
 
   /** Begins to connect. @param tls undefined: without TLS */
   constructor({ host, port }: EtcdEndpoint, tls: TlsContents | undefined, clock: Clock) {
@@ -57,7 +59,7 @@ export class Http2Session {
 
   /** Whether new streams can be opened. */
   get isUsable(): boolean {
-    return !this.#session.closed && !this.#session.destroyed;
+    return !this.#isEnding && !this.#session.closed && !this.#session.destroyed;
   }
 
   /** Why the connection failed; undefined: it has not, or the member has closed it. */
@@ -78,7 +80,7 @@ export class Http2Session {
   /** Ends all streams. */
   close(): void {
     this.#timer.cancel();
-    this.#session.destroy();
+    this.#end();
   }
 
   #watch(): void {
@@ -101,6 +103,11 @@ export class Http2Session {
 
   #give(reason: string): void {
     this.#fault ??= new Error(reason);
-    this.#session.destroy(this.#fault);
+    this.#end(this.#fault);
+  }
+
+  #end(error?: Error): void {
+    this.#isEnding = true;
+    endHttp2Session(this.#session, error);
   }
 }
