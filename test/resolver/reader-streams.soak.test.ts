@@ -45,7 +45,7 @@ describe('questions are forwarded over TCP by reader threads', () => {
     // The first ones come before a connection is open.
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
     expect(new Set(upstream.queries.map(({ over }) => over))).toEqual(new Set(['stream']));
-    expect(upstream.connections).toBeLessThanOrEqual(8);
+    expect(upstream.connections).toBeLessThanOrEqual(MAX_PORTS);
   });
 });
 
@@ -63,6 +63,8 @@ async function askUntilReadersForward(upstream: LoopbackUpstream): Promise<reado
 }
 
 const ALL_ANSWERED = new Set(['192.0.2.1']);
+/** Connections of readers and of the main thread. */
+const MAX_PORTS = 8;
 
 it('has many queries under way on a connection', async () => {
   const held: Received[] = [];
@@ -72,11 +74,17 @@ it('has many queries under way on a connection', async () => {
     Promise.all(
       Array.from({ length: NAMES }, (_, index) => askShort(server, `${round}-${index}.example`, 'A')),
     );
-  // Until the server is known to take many, and readers do not leave them to the main thread.
-  for (let round = 0, before = 0, now = 0; now - before < NAMES / 2; round += 1) {
+  // Until the server is known to take many, which a busy machine delays, and readers do not leave them to the main thread.
+  for (
+    let round = 0, before = 0, now = 0, ports = 0;
+    now - before < NAMES / 2 || ports > MAX_PORTS;
+    round += 1
+  ) {
     before = now;
+    const { length } = upstream.queries;
     expect(new Set(await askAll(`first-${round}`))).toEqual(ALL_ANSWERED);
     now = await forwardedByReaders(metrics);
+    ports = new Set(upstream.queries.slice(length).map(({ port }) => port)).size;
   }
   upstream.react = (received) => held.push(received);
   const asked = askAll('held');
@@ -84,7 +92,7 @@ it('has many queries under way on a connection', async () => {
   const firstPorts = () =>
     new Map(held.toReversed().map(({ query, port }) => [query.questions[0]?.name, port] as const));
   await waitUntil('all queries', () => firstPorts().size >= NAMES);
-  expect(new Set(firstPorts().values()).size).toBeLessThanOrEqual(8);
+  expect(new Set(firstPorts().values()).size).toBeLessThanOrEqual(MAX_PORTS);
   for (const received of held.splice(0)) answer(received);
   expect(new Set(await asked)).toEqual(ALL_ANSWERED);
 });
