@@ -3,13 +3,19 @@
  * into a block.
  */
 import { definePlugin } from '@portolan/corefile/definition/define-plugin.ts';
-import { shareNftSets } from './nft-sets.ts';
-import { Nftset } from './nftset.ts';
 import type { NftsetOptions } from './options.ts';
 
 export const nftset = definePlugin({
   name: 'nftset',
   hasSideEffects: true,
-  create: (options: NftsetOptions, { clock, log, metrics }) =>
-    new Nftset(options, { useSets: () => shareNftSets({ clock, log, metrics }), clock, metrics }),
+  async load() {
+    const [{ shareNftSets }, { Nftset }] = await Promise.all([
+      import('./nft-sets.ts'),
+      import('./nftset.ts'),
+    ]);
+    return {
+      create: (options: NftsetOptions, { clock, log, metrics }) =>
+        new Nftset(options, { useSets: () => shareNftSets({ clock, log, metrics }), clock, metrics }),
+    };
+  },
 });
