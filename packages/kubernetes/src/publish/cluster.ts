@@ -27,6 +27,7 @@ import type { Dialect } from '../dialects/dialect.ts';
 import { writeCacheTree } from '../dialects/kube-dns/cache-tree.ts';
 import type { EndpointZones } from '../names/endpoint-zones.ts';
 import type { PodMode } from '../names/pods.ts';
+import { REVERSE_TREES } from '../names/reverse-name.ts';
 import { checkLine, ObjectLineError } from '../objects/object-line.ts';
 import type {
   ClusterObject,
@@ -107,8 +108,6 @@ export interface ClusterState {
   readonly addresses: number;
 }
 
-// Keys by inspection.
-const REVERSE_ZONES = ['in-addr.arpa.' as NameKey, 'ip6.arpa.' as NameKey];
 /** Characters of a domain that leave room for a namespace and a service. */
 const MAX_DOMAIN_CHARACTERS = 120;
 
@@ -116,7 +115,7 @@ export class Cluster {
   readonly names: KubernetesNames;
   /** Takes the ranges of nodes; undefined: nothing is learned from them. */
   readonly nodes: ObjectSink<NodeRangesObject> | undefined;
-  /** Whom names are shown to; undefined: all clients. */
+  /** Decides which clients see which names; undefined: all see all. */
   readonly tenants: Tenants | undefined;
   /** For people who ask about the cluster. */
   readonly contents: ClusterContents;
@@ -156,7 +155,7 @@ export class Cluster {
       throw new RangeError(
         `cluster domain too long: ${options.domain}; at most ${MAX_DOMAIN_CHARACTERS} characters`,
       );
-    const { domain, dialect, pods, ttl, ownAddresses, reverseZones = REVERSE_ZONES } = options;
+    const { domain, dialect, pods, ttl, ownAddresses, reverseZones = REVERSE_TREES } = options;
     const { hasEndpoints = true, ignoresEmptyServices = false, filteredTypes = new Set() } = options;
     const hasHttpsRecords = options.hasHttpsRecords === true && !filteredTypes.has(TYPE.HTTPS);
     const { publication = DEFAULT_PUBLICATION, zones, clusterLabels, losses } = options;

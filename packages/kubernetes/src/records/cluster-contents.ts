@@ -22,6 +22,7 @@ import {
 } from '@portolan/kernel/records/slice-addresses.ts';
 import { mergeTargets, type NamedTarget } from '../names/endpoint-targets.ts';
 import { type Endpoint, mergeEndpoints } from '../names/endpoints.ts';
+import { REVERSE_TREES } from '../names/reverse-name.ts';
 import type { ServiceObject } from '../objects/objects.ts';
 import { serviceKey, toWireLabel } from './fill-drafts.ts';
 import { formatValue, type NamespacedName, RecordViews } from './record-views.ts';
@@ -46,7 +47,6 @@ export interface HashedService extends NamespacedName {
   readonly hash: ServiceHasher;
 }
 
-const REVERSE_TREES = ['in-addr.arpa.' as NameKey, 'ip6.arpa.' as NameKey]; // Canonical by inspection.
 /** Services that are found for one address. */
 const MAX_OWNERS = 64;
 

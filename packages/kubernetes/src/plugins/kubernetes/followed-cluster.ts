@@ -23,6 +23,7 @@ import { coreDns } from '../../dialects/coredns/dialect.ts';
 import { EndpointZones } from '../../names/endpoint-zones.ts';
 import { PodIdentities } from '../../names/pod-identities.ts';
 import { PodSearches } from '../../names/pod-searches.ts';
+import { REVERSE_TREES } from '../../names/reverse-name.ts';
 import { bothSinks } from '../../objects/both-sinks.ts';
 import type { ObjectSink, PodObject } from '../../objects/objects.ts';
 import { Cluster } from '../../publish/cluster.ts';
@@ -59,10 +60,8 @@ export interface FollowedClusterDependencies {
   readonly connect?: (api: KubernetesApi) => Promise<Connection>;
 }
 
-// Keys by inspection.
-const REVERSE_TREES = ['in-addr.arpa.' as NameKey, 'ip6.arpa.' as NameKey];
 /** Replaces the root zone, in which the names of zones have no room. */
-const ROOT_DOMAIN = 'root.invalid.' as NameKey;
+const ROOT_DOMAIN = 'root.invalid.' as NameKey; // Canonical by inspection.
 
 export const isReverse = (zone: NameKey): boolean => REVERSE_TREES.some((tree) => isWithin(zone, tree));
 
