@@ -1,5 +1,5 @@
 /**
- * What options of dnsmasq ask for besides a server: help, the version, a test of the configuration, or what is wrong with it.
+ * Answers options of dnsmasq that start no server: help, the version, a test of the configuration, and wrong ones.
  */
 import { EXIT, SYNTAX_OK } from '@portolan/frontends/dnsmasq/settings/exit-codes.ts';
 import type { Note } from '@portolan/frontends/dnsmasq/settings/findings.ts';

@@ -9,7 +9,7 @@ function receive(octets: Uint8Array): Uint8Array {
   return received.subarray(100, 100 + octets.length);
 }
 
-it('gives back what was added, in at most twice as much memory', () => {
+it('returns the added octets, in at most twice as much memory', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 30 })), (pieces) => {
       const collector = new OctetCollector();

@@ -38,7 +38,7 @@ export function encodeNetlinkMessage({ type, flags, sequence, body }: NetlinkMes
   return octets;
 }
 
-/** The messages of a datagram; what is cut is left out. */
+/** The messages of a datagram, without one that is cut off. */
 export function* parseNetlinkMessages(datagram: Uint8Array): Iterable<NetlinkMessage> {
   const view = viewOctets(datagram);
   for (let at = 0; at + HEADER_OCTETS <= datagram.length; ) {
@@ -77,7 +77,7 @@ export function encodeTextAttribute(type: number, text: string): Uint8Array {
   return encodeAttribute(type, Buffer.from(`${text}\0`));
 }
 
-/** The values of attributes by their types; what is cut is left out. */
+/** The values of attributes by their types, without one that is cut off. */
 export function parseAttributes(octets: Uint8Array): ReadonlyMap<number, Uint8Array> {
   const values = new Map<number, Uint8Array>();
   const view = viewOctets(octets);

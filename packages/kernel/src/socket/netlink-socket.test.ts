@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { EOPNOTSUPP } from './linux.ts';
 import {
   encodeNetlinkMessage,
   NLM_F_REQUEST,
@@ -13,7 +14,6 @@ const RTM_NEWLINK = 16;
 const RTM_GETLINK = 18;
 const IFINFO_OCTETS = 16;
 const IFLA_IFNAME = 3;
-const EOPNOTSUPP = 95;
 
 /** Asks for the first interface, which is `lo` in each network namespace. */
 const encodeGetLink = (type: number, sequence: number) => {

@@ -49,7 +49,7 @@ export function toConnectOptions({
   return { host: peer.address, port: peer.port, ...source };
 }
 
-/** As gRPC names what is behind a Unix socket. */
+/** The name of a server behind a Unix socket, as in gRPC. */
 const LOCAL_HOST = 'localhost';
 
 /** The name or address of a server: what its certificate must have, and what requests name. */
@@ -70,7 +70,7 @@ export function openTls(
   protocols: readonly string[] = [],
 ): TLSSocket {
   const { authorities, own } = certificates;
-  // A session would go on with what is not trusted any more.
+  // A resumed session would skip the check of the server's certificate.
   if (sessions.certificates !== certificates) sessions.last = undefined;
   sessions.certificates = certificates;
   const expected = nameServer(place, serverName);

@@ -38,7 +38,7 @@ it('records events only while somebody watches', () => {
   expect(seen).toEqual([2]);
 });
 
-it('gives a listener nothing of what was written for the others before', () => {
+it('gives a new listener no events from before it listened', () => {
   const { tap, clock, seen, listen, add } = makeTap();
   const failed: number[] = [];
   tap.followFailures(

@@ -93,7 +93,7 @@ export class EventTap {
 
   /** @param kind the listeners that want as much; undefined: those that want a sample */
   #add(listener: TapListener, kind?: Set<TapListener>): () => void {
-    // What was written before is for the others alone.
+    // Earlier events are for the other listeners alone.
     if (this.#listeners.size > 0) this.#poll();
     this.#listeners.add(listener);
     kind?.add(listener);

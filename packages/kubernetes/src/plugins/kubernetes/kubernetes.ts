@@ -21,7 +21,7 @@ export interface ClusterSource {
   readonly isKnown: boolean;
   /** Whether the source of a name has lost it. */
   isStale(name: NameKey): boolean;
-  /** Whom names are shown to; undefined: all clients. */
+  /** Decides which clients see which names; undefined: all see all. */
   readonly tenants?: Tenants | undefined;
   /** The names as a client at an address sees them. @param findAddress called only if they depend on it */
   namesFor(findAddress: () => string): NameSource;
