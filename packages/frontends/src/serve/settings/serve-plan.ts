@@ -121,13 +121,7 @@ export function planFromFlags(
 function readNftsets(read: ServeFlagReader): readonly NftsetRule[] {
   const texts = read.texts('nftset');
   const isClosed = read.isOn('nftset-closed');
-  if (isClosed && texts.length === 0)
-    read.addProblem(
-      '--nftset-closed',
-      'has no effect without --nftset',
-      undefined,
-      'Leave it out, or give --nftset.',
-    );
+  read.requireWith('nftset-closed', 'nftset', 'give');
   return texts.flatMap((text) => {
     const rule = readNftsetRule(text, isClosed);
     if (!('fault' in rule)) return rule;

@@ -75,7 +75,8 @@ export class FlagReader<const Table extends readonly Flag[]> extends ValueReader
     if (!this.isGiven(name) || this.isGiven(other)) return;
     const needed = this.shown(other);
     const fault = `has no effect without ${needed}`;
-    this.addProblem(this.shown(name), fault, this.text(name), `Leave it out, or ${remedy} ${needed}.`);
+    const value = this.#flags.get(name)?.value === 'none' ? undefined : this.text(name);
+    this.addProblem(this.shown(name), fault, value, `Leave it out, or ${remedy} ${needed}.`);
   }
 
   /** The flag as messages show it: `--default-params`. */
