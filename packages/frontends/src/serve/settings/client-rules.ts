@@ -2,7 +2,7 @@
  * Reads the rules for clients from their flags.
  */
 import { isLabelKey } from '@portolan/corefile/directive/label-selector.ts';
-import { type AddressRange, parseAddressRange } from '@portolan/dns/address-range.ts';
+import { parseAddressRange } from '@portolan/dns/address-range.ts';
 import {
   ACCESS_ACTIONS,
   type AccessAction,
@@ -10,6 +10,7 @@ import {
   type ClientRules,
 } from '@portolan/kernel/listen/client-rules.ts';
 import { TENANT_RULE, type TenantRules } from '@portolan/kubernetes/publish/tenant-rules.ts';
+import { readPrefixes } from './endpoint-ranges.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
 
 export function readClientRules(read: ServeFlagReader): ClientRules {
@@ -63,13 +64,10 @@ export function readTenants(read: ServeFlagReader, hasPods: boolean): TenantRule
   if (text.slice(0, Math.max(0, colon)) !== TENANT_RULE || !isLabelKey(label))
     read.addProblem('--tenants', 'not a rule', text, `Give one such as ${TENANT_RULE}:team.`);
   if (!hasPods) read.addProblem('--tenants', 'there is no API server with pods', text, 'Leave it out.');
-  const prefixes = read.text('tenants-seen-by')?.split(',') ?? [];
-  return { label, seenBy: prefixes.flatMap((prefix) => readPrefix(read, prefix.trim()) ?? []) };
-}
-
-function readPrefix(read: ServeFlagReader, text: string): AddressRange | undefined {
-  const range = parseAddressRange(text);
-  if (range === undefined)
-    read.addProblem('--tenants-seen-by', 'not a prefix', text, 'Give prefixes such as 192.0.2.0/28,fd00::7.');
-  return range;
+  const words =
+    read
+      .text('tenants-seen-by')
+      ?.split(',')
+      .map((word) => word.trim()) ?? [];
+  return { label, seenBy: readPrefixes(read, 'tenants-seen-by', words, '192.0.2.0/28,fd00::7') };
 }

@@ -35,19 +35,24 @@ export function readClusterRanges(read: ServeFlagReader, hasNodes: boolean): Clu
       if (isGiven) read.addProblem(flag, 'there is no API server with nodes', undefined, 'Leave it out.');
   return {
     endpointRanges:
-      prefixes.length === 0 ? undefined : prefixes.flatMap((text) => readRange(read, text) ?? []),
+      prefixes.length === 0
+        ? undefined
+        : readPrefixes(read, 'endpoint-ranges', prefixes, '10.244.0.0/16,fd00::/48'),
     nodes: makeNodesUse({ prefersZone, ownNode, learnsRanges }),
   };
 }
 
-function readRange(read: ServeFlagReader, text: string): AddressRange | undefined {
-  const range = parseAddressRange(text);
-  if (range === undefined)
-    read.addProblem(
-      '--endpoint-ranges',
-      'not a prefix',
-      text,
-      'Give prefixes such as 10.244.0.0/16,fd00::/48.',
-    );
-  return range;
+/** The prefixes of a flag; those that are none are problems. @param example of the flag's value */
+export function readPrefixes(
+  read: ServeFlagReader,
+  flag: 'endpoint-ranges' | 'tenants-seen-by',
+  words: readonly string[],
+  example: string,
+): readonly AddressRange[] {
+  return words.flatMap((word) => {
+    const range = parseAddressRange(word);
+    if (range !== undefined) return range;
+    read.addProblem(`--${flag}`, 'not a prefix', word, `Give prefixes such as ${example}.`);
+    return [];
+  });
 }
