@@ -42,7 +42,7 @@ export function readClusterRanges(read: ServeFlagReader, hasNodes: boolean): Clu
   };
 }
 
-/** The prefixes of a flag; those that are none are problems. @param example of the flag's value */
+/** The prefixes of a flag; other words are problems. @param example of the flag's value */
 export function readPrefixes(
   read: ServeFlagReader,
   flag: 'endpoint-ranges' | 'tenants-seen-by',
