@@ -1,9 +1,10 @@
 /**
  * A resolver with its own table, clock and server, queried through the handlers or by octets.
  */
+import { decodeMessage } from '@portolan/dns/message.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
-import { replyFromEntry } from '@portolan/kernel/chain/cached-reply.ts';
+import { messageFromEntry } from '@portolan/kernel/chain/cached-reply.ts';
 import { answerByChain } from '@portolan/kernel/engine/server-blocks/testing/one-block.ts';
 import { DEFAULT_FORWARD_PLAN } from '@portolan/kernel/forward/forward-plan.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
@@ -84,7 +85,7 @@ export class ResolverSide {
     return [...this.table.cachedEntries()].map(({ body, ttlOffsets, ...entry }) => {
       const { bytes, rotation, ...rest } = body;
       const run = rotation && { count: rotation.count, stride: rotation.stride };
-      const reply = inLowerCase(replyFromEntry({ ...entry, body, ttlOffsets }, entry.stored));
+      const reply = inLowerCase(decodeMessage(messageFromEntry({ ...entry, body, ttlOffsets })));
       return { ...entry, ...rest, run, reply, ttls: ttlOffsets.length };
     });
   }

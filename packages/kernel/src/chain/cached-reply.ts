@@ -3,18 +3,32 @@
  */
 import { HEADER_OCTETS, headerFlags } from '@portolan/dns/header.ts';
 import { decodeMessage } from '@portolan/dns/message.ts';
-import { OPCODE, type ResourceRecord } from '@portolan/dns/types.ts';
+import { encodeName } from '@portolan/dns/name.ts';
+import { type AbsoluteName, OPCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import type { AnswerBody, CachedEntry, CachedQuestion } from '../table/types.ts';
 import type { Forwarded } from './answer.ts';
 
-/** @param now seconds of the monotonic clock that all threads share */
-export function replyFromEntry(entry: CachedEntry, now: number): Forwarded {
-  return replyFromBody(entry, entry.body, Math.max(0, now - entry.stored));
+/**
+ * @param now seconds of the monotonic clock that all threads share
+ * @param asked the name as the client writes it
+ */
+export function replyFromEntry(entry: CachedEntry, now: number, asked: AbsoluteName): Forwarded {
+  return replyFromBody(entry, entry.body, Math.max(0, now - entry.stored), asked);
 }
 
-/** @param age seconds to subtract from every TTL */
-export function replyFromBody(question: CachedQuestion, body: AnswerBody, age: number): Forwarded {
-  const { answers, authorities, additionals } = decodeMessage(toMessage(question, body));
+/**
+ * @param age seconds to subtract from every TTL
+ * @param asked the name as the client writes it: the records repeat its capitals, as in the responses of readers
+ */
+export function replyFromBody(
+  question: Pick<CachedQuestion, 'type' | 'class'>,
+  body: AnswerBody,
+  age: number,
+  asked: AbsoluteName,
+): Forwarded {
+  const { answers, authorities, additionals } = decodeMessage(
+    toMessage({ ...question, name: encodeName(asked) }, body),
+  );
   const aged = (records: readonly ResourceRecord[]) =>
     age === 0 ? records : records.map((record) => ({ ...record, ttl: Math.max(0, record.ttl - age) }));
   return {
@@ -51,7 +65,10 @@ export function messageFromEntry(entry: CachedEntry): Uint8Array {
 }
 
 /** Restores the whole message: names in the body are compressed against the question before it. */
-function toMessage({ name, type, class: dnsClass }: CachedQuestion, body: AnswerBody): Uint8Array {
+function toMessage(
+  { name, type, class: dnsClass }: Pick<CachedQuestion, 'type' | 'class'> & { readonly name: Uint8Array },
+  body: AnswerBody,
+): Uint8Array {
   const records = HEADER_OCTETS + name.length + 4;
   const octets = new Uint8Array(records + body.bytes.length);
   const view = new DataView(octets.buffer);

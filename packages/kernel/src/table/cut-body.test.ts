@@ -75,7 +75,7 @@ it('a response from the cut answer is the one from the whole answer', () => {
       const { body, isCut } = cutBody(written.body, limit - OVERHEAD, undefined);
       const question = { ...QUESTION, name: toWireName(NAME), dnssecOk: false, checkingDisabled: false };
       const from = (of: typeof body, truncated: boolean) =>
-        encode(replyFromBody(question, of, 0), limit, truncated);
+        encode(replyFromBody(question, of, 0, NAME), limit, truncated);
       expect(from(body, isCut)).toEqual(from(written.body, false));
       expect(isCut && ((from(body, isCut)[2] ?? 0) & 2) === 0).toBe(false);
       expect(body.answerCount === 0 || !isCut || body.bytes.length <= limit - OVERHEAD).toBe(true);
@@ -95,7 +95,7 @@ it('a rotating set starts where it is asked to', () => {
   for (const start of [0, 1, 499]) {
     const { body, isCut } = cutBody(written.body, 512, () => start);
     expect(isCut).toBe(true);
-    const reply = replyFromBody(question, body, 0);
+    const reply = replyFromBody(question, body, 0, NAME);
     expect(reply.answers).toEqual(reply.answers.map((_, index) => address((start + index) % 500)));
     expect(reply.answers.length).toBeLessThan(40);
   }

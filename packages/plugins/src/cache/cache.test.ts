@@ -103,6 +103,7 @@ it('keeps an answer, counts its TTL down, and marks it as authoritative', async 
   const again = await ask('WWW.example.');
   expect(again).toMatchObject({ authoritative: true, recursionAvailable: true });
   expect(ttls(again)).toEqual([40]);
+  expect(again?.answers.map(({ name }) => name)).toEqual(['WWW.example.']);
   expect(asked()).toBe(1);
   clock.advance(40_000);
   await ask('www.example.');

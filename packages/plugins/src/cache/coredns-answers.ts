@@ -218,7 +218,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     const left = entry.lifetime - age;
     if (left <= 0 && (serveStale === undefined || -left >= serveStale.duration / 1000)) return undefined;
     const cut = cutBody(entry.body, query.roomFor(this.#maxUdpSize), this.#pick());
-    return { ...stored, answer: toAnswer(entry, cut), age, left };
+    return { ...stored, answer: toAnswer(query, entry, cut), age, left };
   }
 
   /** How a cut set of addresses is rotated, as `loadbalance` would if it saw all of them. */
@@ -453,8 +453,13 @@ function toWholeAnswer(answer: Answer): WholeAnswer | undefined {
   }
 }
 
-function toAnswer(entry: CachedEntry, { body, isCut }: CutBody): WholeAnswer {
-  const { rcode, authenticData, answers, authorities, additionals } = replyFromBody(entry, body, 0);
+function toAnswer({ question }: Query, entry: CachedEntry, { body, isCut }: CutBody): WholeAnswer {
+  const { rcode, authenticData, answers, authorities, additionals } = replyFromBody(
+    entry,
+    body,
+    0,
+    question.name,
+  );
   return {
     kind: 'message',
     rcode,

@@ -199,8 +199,10 @@ export class NativeCache implements CacheAnswers<OwnFound> {
     return { ...this.show(query, found), ...toErrorFields(entry, true) };
   }
 
-  show(_: Query, { entry, staleBody: body }: OwnFound): Forwarded {
-    return body === undefined ? replyFromEntry(entry, this.#now()) : replyFromBody(entry, body, 0);
+  show({ question }: Query, { entry, staleBody: body }: OwnFound): Forwarded {
+    return body === undefined
+      ? replyFromEntry(entry, this.#now(), question.name)
+      : replyFromBody(entry, body, 0, question.name);
   }
 
   /** How replies that readers have sent to their clients are cached. */
