@@ -8,23 +8,39 @@ import { REASON_TEXTS } from '@portolan/server/reasons/reason-texts.ts';
 import { expect, it } from 'vitest';
 
 const PAGE = 'docs/reference/reasons.md';
-const BLOCK = /<!-- vocabulary -->\n[\s\S]*?<!-- end of vocabulary -->/;
+
+interface CheckNames {
+  readonly kind: string;
+  readonly needs: readonly string[];
+}
+
+/** The page with a text between the marks of a part. */
+function withPart(page: string, part: string, text: string): string {
+  const block = new RegExp(`<!-- ${part} -->\\n[\\s\\S]*?<!-- end of ${part} -->`);
+  expect(page).toMatch(block);
+  return page.replace(block, () => `<!-- ${part} -->\n\n${text}\n\n<!-- end of ${part} -->`);
+}
+
+/** The rows of a command: what it looks at, and what it finds there. */
+function formatChecks(command: string, checks: readonly CheckNames[]): readonly string[] {
+  const found = new Map<string, string[]>();
+  for (const { kind, needs } of checks) {
+    const evidence = needs.join(', ');
+    found.set(evidence, [...(found.get(evidence) ?? []), `[${kind}](#${kind})`]);
+  }
+  return [...found].map(([evidence, kinds]) => `| \`${command}\` | ${evidence} | ${kinds.join(', ')} |`);
+}
 
 it('describes each reason and finding under its name', async () => {
-  const ofServer = ALL_CHECKS.map(({ kind, needs }) => ['portolan doctor', kind, needs] as const);
-  const ofNode = NODE_CHECKS.map(({ kind, needs }) => ['portolan doctor --on-node', kind, needs] as const);
-  const checks = new Map(
-    [...ofServer, ...ofNode].map(([command, kind, needs]) => [
-      kind as string,
-      `\n\n\`${command}\` finds it. It looks at: ${needs.join(', ')}.`,
-    ]),
+  const sections = Object.entries(REASON_TEXTS).map(
+    ([kind, { meaning, remedy }]) => `## ${kind}\n\n${meaning}\n\n${remedy}`,
   );
-  const sections = Object.entries(REASON_TEXTS).map(([kind, { meaning, remedy }]) => {
-    return `## ${kind}\n\n${meaning}\n\n${remedy}${checks.get(kind) ?? ''}\n`;
-  });
-  const written = readFileSync(PAGE, 'utf8').replace(
-    BLOCK,
-    () => `<!-- vocabulary -->\n\n${sections.join('\n')}\n<!-- end of vocabulary -->`,
-  );
-  await expect(written).toMatchFileSnapshot(`../../${PAGE}`);
+  const checks = [
+    '| command | looks at | finds |',
+    '|---|---|---|',
+    ...formatChecks('doctor', ALL_CHECKS),
+    ...formatChecks('doctor --on-node', NODE_CHECKS),
+  ];
+  const page = withPart(readFileSync(PAGE, 'utf8'), 'checks', checks.join('\n'));
+  await expect(withPart(page, 'vocabulary', sections.join('\n\n'))).toMatchFileSnapshot(`../../${PAGE}`);
 });
