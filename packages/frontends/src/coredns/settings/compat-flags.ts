@@ -39,7 +39,7 @@ export const COMPAT_FLAGS = [
     defaultNote: '1.14, with all deviations',
     help: 'version of CoreDNS to keep to, 1.13 or 1.14, or ids of deviations to restore',
     details:
-      'A version restores all [deviations](../explanation/dialects.md#against-the-plugins-of-coredns) that have a switch, and `1.14,-own-query` all but one. Ids without a version restore those alone, as in `own-query,negative-ttl`.',
+      '`1.14` restores all [deviations](../explanation/dialects.md#against-the-plugins-of-coredns) that have a switch, `1.14,-own-query` all but one, and `own-query,negative-ttl` these alone.',
   },
   {
     name: 'metrics-compat',

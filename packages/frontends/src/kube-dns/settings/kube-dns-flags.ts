@@ -29,18 +29,15 @@ export const KUBE_DNS_FLAGS: readonly Flag[] = [
   }),
   sameAsServe('config-map', {
     help: 'ConfigMap of kube-dns on the API server; not together with --config-dir',
-    details: 'By watch.',
   }),
   sameAsServe('config-map-namespace'),
   sameAsServe('config-period'),
-  sameAsServe('dns-bind-address', { details: "kube-dns's own default is all of IPv4." }),
+  sameAsServe('dns-bind-address'),
   sameAsServe('dns-port'),
   sameAsServe('domain'),
   sameAsServe('federations'),
   sameAsServe('healthz-port', { help: 'HTTP port of /readiness, /readyz, /healthz, /cache and /metrics' }),
-  sameAsServe('initial-sync-timeout', {
-    details: 'kube-dns exits then. Portolan logs an error, stays unready, and keeps trying.',
-  }),
+  sameAsServe('initial-sync-timeout'),
   sameAsServe('kube-master-url', {
     help: 'API server; variables of the environment are expanded',
     details: `\`$NAME\` and \`$\{NAME}\` stand for variables of the environment.`,
@@ -51,8 +48,7 @@ export const KUBE_DNS_FLAGS: readonly Flag[] = [
     name: 'profiling',
     value: 'none',
     help: 'accepted, without effect',
-    details:
-      'There is no pprof in Node, which a note at the start says. `NODE_OPTIONS=--cpu-prof` writes profiles.',
+    details: '`NODE_OPTIONS=--cpu-prof` writes profiles.',
   },
   { name: 'version', value: 'none', help: 'print the version' },
 ];

@@ -12,7 +12,7 @@ export const AUTOSCALE_FLAGS = [
     value: { kind: 'text', of: 'a target' },
     help: 'scale this in proportion to the cluster, as in deployment/kube-dns',
     details:
-      'As [`portolan autoscaler`](autoscaler.md) does, in one of the replicas at a time: the one that holds the Lease with the name of the ConfigMap.',
+      'As [the autoscaler](autoscaler.md) does, in the replica that holds the Lease with the name of the ConfigMap.',
     group: AUTOSCALING,
   },
   {
@@ -36,7 +36,7 @@ export const AUTOSCALE_FLAGS = [
     valueName: 'json',
     value: { kind: 'text', of: 'parameters in JSON' },
     default: '{"linear":{"coresPerReplica":256,"nodesPerReplica":16,"preventSinglePointFailure":true}}',
-    help: 'parameters that the ConfigMap is created with where there is none',
+    help: 'parameters for a ConfigMap that does not exist',
     group: AUTOSCALING,
   },
 ] as const satisfies readonly Flag[];

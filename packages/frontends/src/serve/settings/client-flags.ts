@@ -13,7 +13,7 @@ export const CLIENT_FLAGS = [
     repeats: true,
     help: 'what clients of a prefix get: allow, refuse or drop',
     details:
-      'As in `0.0.0.0/0=refuse,10.0.0.0/8=allow`. Of several prefixes that hold an address the longest counts; all other clients are allowed.',
+      'As in `0.0.0.0/0=refuse,10.0.0.0/8=allow`. The longest prefix counts; all other clients are allowed.',
     group: LISTEN,
   },
   {
@@ -22,7 +22,6 @@ export const CLIENT_FLAGS = [
     value: { kind: 'integer', min: 1, max: 1_000_000, of: 'a number of queries' },
     defaultNote: 'none',
     help: 'queries over UDP that a client may send in a second',
-    details: 'See `--rate-limit-slip` and `--rate-limit-prefix`.',
     group: LISTEN,
   },
   {
@@ -41,8 +40,7 @@ export const CLIENT_FLAGS = [
     value: { kind: 'integer', min: 0, max: 10, of: 'a number' },
     default: '2',
     help: 'of so many queries or responses beyond a limit, one gets a truncated response',
-    details:
-      'A client then asks over TCP, which is not limited. 0: none, 1: all. The others get no response.',
+    details: 'Its client asks over TCP, which is not limited; the others get none. 0: none, 1: all.',
     group: LISTEN,
   },
   {
@@ -50,7 +48,7 @@ export const CLIENT_FLAGS = [
     valueName: 'bits',
     value: { kind: 'text', of: 'two numbers of bits' },
     default: '32,128',
-    help: 'leading bits of IPv4 and IPv6 addresses that count as one client for rate limits',
+    help: 'leading bits of IPv4 and IPv6 addresses that are one client for rate limits',
     details: '`24,56` is common for servers that are reachable from the Internet.',
     group: LISTEN,
   },

@@ -16,14 +16,14 @@ export const IDENTITY_FLAGS = [
     impliedValue: HOST_NAME,
     help: 'identity of the server for clients that ask for it (NSID), or hostname',
     details:
-      'RFC 5001; `dig +nsid` shows it. `hostname`, and the flag without a value, is the name of the host: that of the pod. Queries that ask for it are answered by the main thread, all others as without the flag.',
+      '`hostname`, or no value: the name of the host, which is that of the pod. The main thread answers queries that ask for it.',
     group: LISTEN,
   },
   {
     name: 'hide-identity',
     value: 'none',
     help: 'refuse queries for hostname.bind and id.server (class CHAOS)',
-    details: 'Without it the answer is the name of the host, which says which replica answers.',
+    details: 'Else the answer is the name of the host.',
     group: LISTEN,
   },
   {
@@ -37,7 +37,7 @@ export const IDENTITY_FLAGS = [
     value: 'none',
     help: 'tell clients that look for encrypted resolvers (resolver.arpa) that there are none',
     details:
-      'RFC 9462. Without it the question is forwarded, and the answer of an upstream server may lead clients past this one. See [encrypted DNS](../how-to/encrypted-dns.md).',
+      'Else the answer of an upstream server may lead clients past this one. See [encrypted DNS](../how-to/encrypted-dns.md).',
     group: LISTEN,
   },
 ] as const satisfies readonly Flag[];

@@ -31,7 +31,8 @@ const READER_FLAGS = [
     value: { kind: 'integer', min: 1, max: MAX_UDP_READERS, of: 'a number of threads' },
     defaultNote: 'one per core, 1 to 16',
     help: `threads that answer UDP at most, 1 to ${MAX_UDP_READERS}`,
-    details: 'One is started first, others when they are needed. A CPU quota counts as that many cores.',
+    details:
+      'One starts first, others [when they are needed](../how-to/scaling.md#what-more-replicas-bring). A CPU quota counts as that many cores.',
     group: LISTEN,
   },
   {
@@ -40,8 +41,7 @@ const READER_FLAGS = [
     value: { kind: 'duration' },
     default: '0',
     help: 'time for which a thread that got a single packet waits for more',
-    details:
-      'As `100us`, up to 10ms: fewer wake-ups take less processor time, and answers come that much later.',
+    details: 'As `100us`, up to 10ms. Fewer wake-ups save processor time; answers come that much later.',
     group: LISTEN,
   },
 ] as const satisfies readonly Flag[];
@@ -84,7 +84,7 @@ export const SERVE_FLAGS = [
     default: 'insecure',
     help: 'names of pods by their addresses',
     details:
-      'For names such as `10-244-1-10.shop.pod.cluster.local`: `disabled`, none; `insecure`, every address in a namespace that exists; `verified`, addresses of pods that exist, for which the server watches all pods.',
+      'As `10-244-1-10.shop.pod.cluster.local`: `disabled`, none; `insecure`, every address in a namespace that exists; `verified`, those of pods, all of which the server watches.',
     group: ZONE,
   },
   {
@@ -102,15 +102,14 @@ export const SERVE_FLAGS = [
     defaultNote: 'all addresses',
     help: 'ranges of pods and nodes',
     details:
-      'As in `10.244.0.0/16,192.0.2.0/24`. The endpoints of services without a selector have reverse names only there: any tenant may list any address as such an endpoint. The word `nodes` among them stands for the ranges of pods and the addresses of all nodes, which the server then watches.',
+      'As in `nodes,192.0.2.0/24`; `nodes` is the ranges of pods and the addresses of all nodes, which the server watches. Endpoints of services without a selector have reverse names only there.',
     group: ZONE,
   },
   {
     name: 'prefer-zone',
     value: 'none',
     help: "headless services: endpoints on the client's node or in its zone",
-    details:
-      'Where a service asks for it, by `trafficDistribution` or by hints of its EndpointSlices, and such an endpoint is ready; otherwise all endpoints. The server watches nodes for the zone of each client. See [answers by zone](../how-to/answers-by-zone.md).',
+    details: 'For services that [ask for it](../how-to/answers-by-zone.md). The server watches nodes.',
     group: ZONE,
   },
   {
@@ -119,15 +118,14 @@ export const SERVE_FLAGS = [
     value: { kind: 'text', of: 'the name of a node' },
     defaultNote: "that of the client's address",
     help: 'node of all clients, for --prefer-zone',
-    details: 'For a server on each node. It then watches only this node.',
+    details: 'The server watches only this node.',
     group: ZONE,
   },
   {
     name: 'https-records',
     value: 'none',
     help: 'HTTPS records (RFC 9460) for services with appProtocol https',
-    details:
-      'Clients that find one use TLS for `http` too. [HTTPS records](../how-to/https-records.md) says which services have one.',
+    details: 'See [HTTPS records](../how-to/https-records.md).',
     group: ZONE,
   },
   {
@@ -137,7 +135,7 @@ export const SERVE_FLAGS = [
     defaultNote: 'all clients see all services',
     help: 'clients see services of their own tenant, and shared ones',
     details:
-      '`by-namespace-label:team`: the value of the label `team` of a namespace is its tenant. Other names do not exist for a client. The server watches pods and namespaces. See [tenants apart](../how-to/tenants.md).',
+      '`by-namespace-label:team`: the label `team` of a namespace is its tenant. See [tenants](../how-to/tenants.md).',
     group: ZONE,
   },
   {
@@ -156,7 +154,6 @@ export const SERVE_FLAGS = [
     value: FILE,
     defaultNote: 'the pod it runs in, else KUBECONFIG, else ~/.kube/config',
     help: 'kubeconfig file',
-    details: 'No other place is searched then.',
     group: OBJECTS,
   },
   {
@@ -173,8 +170,7 @@ export const SERVE_FLAGS = [
     value: { kind: 'text', of: 'the URL of an API server' },
     defaultNote: 'that of the kubeconfig file',
     help: 'API server',
-    details:
-      'Given alone, requests carry no credentials; given with a kubeconfig file it replaces the server named there.',
+    details: 'Alone, requests carry no credentials; with a kubeconfig file, it replaces the server there.',
     group: OBJECTS,
   },
   {
@@ -182,14 +178,14 @@ export const SERVE_FLAGS = [
     valueName: 'folder',
     value: FOLDER,
     help: 'serve the objects of a folder of YAML and JSON files, and follow its changes',
-    details: 'Files named `.yaml`, `.yml` or `.json`, not those of subfolders. See [Manifests](#manifests).',
+    details: 'See [Manifests](#manifests).',
     group: OBJECTS,
   },
   {
     name: 'allow-empty',
     value: 'none',
     help: 'serve an empty zone while the folder of --manifests holds no manifests',
-    details: 'Without it the server stays unready then, and answers SERVFAIL.',
+    details: 'Without it the server is unready, and answers SERVFAIL.',
     group: OBJECTS,
   },
   { name: 'example', value: 'none', help: 'serve the bundled example cluster', group: OBJECTS },
@@ -202,7 +198,7 @@ export const SERVE_FLAGS = [
     defaultNote: 'the servers of --resolv-file',
     help: 'upstream server for names outside the cluster: an address, address:port, tls://address#name, https://address#name, or none',
     details:
-      'Also `[ipv6]:port`, or the name of a server, which is looked up through Portolan itself; several may be separated by commas. `none`: names outside the cluster are refused.',
+      'Also `[ipv6]:port`, a name that Portolan looks up itself, or several with commas between them. `none`: such names are refused.',
     group: EXTERNAL,
   },
   {
@@ -212,7 +208,7 @@ export const SERVE_FLAGS = [
     defaultNote: 'sequential',
     help: 'which upstream server is asked first',
     details:
-      '`sequential`, in their order; `random`; `round-robin`; `fastest`, by measured round-trip time; `all`, all at once. With each policy the next server is asked when one is silent, cannot be reached, or answers SERVFAIL or REFUSED.',
+      '`sequential`, `random`, `round-robin`, `fastest` by round-trip time, or `all` at once. The next one is asked when a server is silent or unreachable, or answers SERVFAIL or REFUSED.',
     group: EXTERNAL,
   },
   {
@@ -220,23 +216,22 @@ export const SERVE_FLAGS = [
     value: 'none',
     help: 'believe upstream servers that say (AD) that they have validated an answer with DNSSEC',
     details:
-      'The AD bit is handed on to clients that set AD or DO. Only for servers that validate, on a path that no attacker can change. Without it the bit is cleared.',
+      'Clients that set AD or DO get the bit. Only for servers that validate, on a path that no attacker can change.',
     group: EXTERNAL,
   },
   {
     name: 'upstream-mixed-case',
     value: 'none',
     help: 'send names to upstream servers in random case, which forged replies have to guess (0x20)',
-    details:
-      'Over UDP. A reply with another case is asked for again over TCP; a server whose replies for three names in a row had another case is sent plain names for ten minutes. Clients see the case that they asked in.',
+    details: 'Over UDP. After a reply in another case, [TCP is used](../explanation/resolver.md).',
     group: EXTERNAL,
   },
   {
     name: 'nameservers',
     valueName: 'list',
     value: { kind: 'text', of: 'a list of servers' },
-    help: 'upstream servers as kube-dns takes them: addresses and ports, separated by commas',
-    details: 'As in `8.8.8.8:53,8.8.4.4`. Not together with `--upstream` or `--resolv-file`.',
+    help: 'upstream servers as kube-dns takes them, as in 8.8.8.8:53,8.8.4.4',
+    details: 'Not together with `--upstream` or `--resolv-file`.',
     group: EXTERNAL,
   },
   {
@@ -246,7 +241,7 @@ export const SERVE_FLAGS = [
     defaultNote: '/etc/resolv.conf',
     help: 'file of upstream servers, followed as it changes',
     details:
-      'Where it names the stub of systemd-resolved, the servers behind the stub are asked. Addresses of Portolan itself are left out, with a warning.',
+      'For the stub of systemd-resolved, the servers behind it are asked. Addresses of Portolan are left out, with a warning.',
     group: EXTERNAL,
   },
   {
@@ -255,8 +250,7 @@ export const SERVE_FLAGS = [
     value: { kind: 'text', of: 'a domain and its servers' },
     repeats: true,
     help: 'servers for a domain and its subdomains; without a server its names do not exist',
-    details:
-      'As in `corp.example=10.0.0.10`, with lists on both sides (`a.example,b.example=10.0.0.1,10.0.0.2:5353`). The longest matching domain wins.',
+    details: 'As in `a.example,b.example=10.0.0.1,10.0.0.2:5353`. The longest matching domain wins.',
     group: EXTERNAL,
   },
   {
@@ -265,7 +259,7 @@ export const SERVE_FLAGS = [
     value: { kind: 'path' },
     repeats: true,
     help: 'hosts file, or folder of hosts files, followed as they change',
-    details: 'Its names come before those of the cluster. See [local data](local-data.md).',
+    details: 'Its names come [before those of the cluster](local-data.md).',
     group: EXTERNAL,
   },
   {
@@ -281,7 +275,7 @@ export const SERVE_FLAGS = [
     valueName: 'file',
     value: FILE,
     help: 'further settings of names, servers and the cache, as options of dnsmasq',
-    details: 'Options without effect here are listed at the start.',
+    details: 'See [the options](dnsmasq-options.md).',
     group: EXTERNAL,
   },
   {
@@ -291,14 +285,14 @@ export const SERVE_FLAGS = [
     repeats: true,
     help: 'put addresses of these domains into sets of nftables before the answers leave',
     details:
-      'As dnsmasq: `/example.com/example.org/inet#filter#allowed`, with `4#` or `6#` before a set for one family. It needs NET_ADMIN. See [sets of nftables](../how-to/nftables-sets.md).',
+      'As in `/example.com/example.org/inet#filter#allowed`. See [sets of nftables](../how-to/nftables-sets.md).',
     group: EXTERNAL,
   },
   {
     name: 'nftset-closed',
     value: 'none',
     help: 'answer SERVFAIL while an address is not in its sets',
-    details: 'Without it such an answer is sent after 20 ms.',
+    details: 'Else such an answer is sent after 20 ms.',
     group: EXTERNAL,
   },
   {
@@ -306,8 +300,7 @@ export const SERVE_FLAGS = [
     valueName: 'file',
     value: FILE,
     help: 'further plugins, in the syntax of a Corefile',
-    details:
-      'Blocks of the zone `.` with `acl`, `file`, `header`, `hosts`, `local`, `rewrite`, `root` and `template`. They see queries before all that answers names, in the order of CoreDNS. The file is read again with the other settings.',
+    details: 'See [further plugins](../how-to/further-plugins.md).',
     group: EXTERNAL,
   },
   {
@@ -315,8 +308,7 @@ export const SERVE_FLAGS = [
     valueName: 'name',
     value: { kind: 'text', of: 'the name of a ConfigMap' },
     help: 'serve as the kube-dns pod, with the settings of this ConfigMap',
-    details:
-      'Watched on the API server, with the permissions get and watch for this name. It need not exist.',
+    details: 'The server needs the rights get and watch for it. It need not exist.',
     group: POD,
   },
   {
@@ -341,7 +333,7 @@ export const SERVE_FLAGS = [
     value: DURATION,
     default: '10s',
     help: 'interval at which the folder is read where the system reports no changes',
-    details: 'Where it reports them, a change takes effect within a second.',
+    details: 'Else a change takes effect within a second.',
     group: POD,
   },
   {
@@ -359,7 +351,7 @@ export const SERVE_FLAGS = [
     defaultNote: '10055 with a ConfigMap, else none',
     help: "HTTP port of metrics under SkyDNS's names, or none",
     details:
-      '`address:port` binds one address. With a ConfigMap, `PROMETHEUS_PORT` of the environment counts where the flag is not given, and `PROMETHEUS_PATH` (`/metrics`), `PROMETHEUS_NAMESPACE` and `PROMETHEUS_SUBSYSTEM` (both `skydns`).',
+      '`address:port` binds one address. With a ConfigMap, [`PROMETHEUS_PORT` and its like](metrics.md#the-names-of-kube-dns) count too.',
     group: POD,
   },
   {
@@ -369,7 +361,7 @@ export const SERVE_FLAGS = [
     defaultNote: '10054 with a ConfigMap, else none',
     help: "HTTP port of the kube-dns sidecar's probes and metrics, or none",
     details:
-      '`/healthcheck/kubedns`, `/healthcheck/dnsmasq` and `/metrics`; `address:port` binds one address. With it queries of class CHAOS are answered as dnsmasq does (`hits.bind`), from which the cache metrics are read.',
+      '`/healthcheck/kubedns`, `/healthcheck/dnsmasq` and `/metrics`; `address:port` binds one address. Queries of class CHAOS are then answered as by dnsmasq (`hits.bind`).',
     group: POD,
   },
   ...AUTOSCALE_FLAGS,
@@ -409,7 +401,7 @@ export const SERVE_FLAGS = [
     value: 'none',
     help: 'share a port that another process serves, once the cluster is listed',
     details:
-      'Without it a port in use is an error. Sockets are opened when the cluster is listed; if no other process serves the port, at the end of the initial sync at the latest. What the other process has cached is taken over where both have the flag and the same settings.',
+      'Else a port in use is an error. The cache is taken over if both processes have the flag and the same settings. A free port is served at the end of the initial sync at the latest.',
     group: LISTEN,
   },
   {
@@ -418,8 +410,7 @@ export const SERVE_FLAGS = [
     value: DURATION,
     default: '60s',
     help: 'time until a cluster that is not listed is logged as an error',
-    details:
-      'The server stays unready, answers the names it knows and SERVFAIL for the rest, and keeps trying.',
+    details: 'The server stays unready, keeps trying, and answers SERVFAIL for names that it does not know.',
     group: LIFE_CYCLE,
   },
   {
@@ -428,7 +419,7 @@ export const SERVE_FLAGS = [
     value: FILE,
     help: 'keep the last good state in this file, for a start without an API server',
     details:
-      'Such a start answers the names of the snapshot, and SERVFAIL for the rest of the zone. A snapshot of another cluster (by the UID of its namespace kube-system) or zone, or a damaged one, is reported and not used. The last good settings of a ConfigMap are kept in `<file>.config`.',
+      'Other names of the zone are SERVFAIL then. A snapshot that is damaged, or of another zone or cluster (by the UID of kube-system), is reported and not used. `<file>.config` has the last good ConfigMap.',
     group: LIFE_CYCLE,
   },
   {
@@ -438,7 +429,7 @@ export const SERVE_FLAGS = [
     default: '24h',
     help: 'age up to which a snapshot is used; 0: any age',
     details:
-      'The age counts from when the state was known to be that of the cluster. While nothing changes the file is replaced each hour.',
+      'It counts from when the state was known to be current. The file is replaced each hour at least.',
     group: LIFE_CYCLE,
   },
   {
@@ -447,8 +438,7 @@ export const SERVE_FLAGS = [
     value: DURATION,
     default: '5s',
     help: 'time to serve on, unready, after a stop signal',
-    details:
-      'After SIGTERM or SIGINT. Then in-flight queries are answered, and the exit code is 0. A second signal ends at once (143, 130).',
+    details: 'Then in-flight queries are answered, and the exit code is 0.',
     group: LIFE_CYCLE,
   },
   {
@@ -458,7 +448,7 @@ export const SERVE_FLAGS = [
     defaultNote: '27s in a pod with a lameduck time, else 0s',
     help: 'time after a stop signal until which the server answers on while queries arrive',
     details:
-      'The server ends when the lameduck time is over and no query has arrived for 3 s, at the latest at this time. Choose it some seconds below the grace period of the pod ([rollouts](../how-to/rollouts.md)).',
+      'It ends after the lameduck time once no query has arrived for 3 s. Choose it some seconds below the [grace period of the pod](../how-to/rollouts.md).',
     group: LIFE_CYCLE,
   },
   {

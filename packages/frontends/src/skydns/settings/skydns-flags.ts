@@ -9,7 +9,7 @@ import { readProgramFlags } from '@portolan/server/settings/flags/program-flags.
 import { HISTORY_FLAGS } from '@portolan/server/settings/history/history-flags.ts';
 import { LOSS_FLAGS } from '@portolan/server/settings/losses/read-losses.ts';
 import { OWN_DASHBOARD_FLAGS } from '@portolan/server/settings/own-dashboard/own-dashboard.ts';
-import { QUERY_LOG_FLAGS } from '@portolan/server/settings/query-log/query-log-flags.ts';
+import { QUERY_LOG_FLAGS, STATS_FLAG } from '@portolan/server/settings/query-log/query-log-flags.ts';
 import type { Problem } from '@portolan/server/settings/values/problem.ts';
 
 const COUNT = { kind: 'integer', min: 0, max: 2 ** 31 - 1, of: 'a number' } as const;
@@ -48,7 +48,7 @@ export const SKYDNS_FLAGS = [
   ...HISTORY_FLAGS,
   ...OWN_DASHBOARD_FLAGS,
   ...QUERY_LOG_FLAGS,
-  { name: 'stats', value: 'none', help: 'always count queries, for the command top' },
+  STATS_FLAG,
   { name: 'no-rec', value: 'none', help: 'forward nothing: names outside the domain get SERVFAIL' },
   {
     name: 'machines',
@@ -156,15 +156,13 @@ export const SKYDNS_FLAGS = [
     value: { kind: 'integer', min: 0, max: 65_535, of: 'a port' },
     default: '0',
     help: 'HTTP port of /readiness and /metrics; 0: none',
-    details: 'Not of SkyDNS.',
   },
   {
     name: 'snapshot',
     valueName: 'file',
     value: FILE,
     help: 'keep the keys in this file, for a start without etcd',
-    details:
-      'Not of SkyDNS. A file of another prefix, of other members or of another cluster is reported and not used.',
+    details: 'A file of another prefix, of other members or of another cluster is reported and not used.',
   },
   {
     name: 'snapshot-max-age',
@@ -172,7 +170,6 @@ export const SKYDNS_FLAGS = [
     value: { kind: 'duration' },
     default: '24h',
     help: 'age up to which a snapshot is used; 0: any age',
-    details: 'Not of SkyDNS.',
   },
   ...LOSS_FLAGS,
   { name: 'verbose', value: 'none', help: 'log more' },

@@ -13,7 +13,7 @@ const FLAG = {
   value: { kind: 'text', of: 'the Service of the server' },
   help: 'write findings as Kubernetes Events on the objects concerned, or on this Service of the server',
   details:
-    'At most one in an hour for each finding and object, over all replicas. It needs the right to create events (`events.k8s.io`): the component `events` of the manifests has it. See [Examine the server](../how-to/debugging.md#examine-the-server).',
+    'It needs the right to create events. See [Examine the server](../how-to/debugging.md#examine-the-server).',
   group: 'Kubernetes objects',
 } as const satisfies ValueFlag;
 

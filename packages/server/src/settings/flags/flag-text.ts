@@ -1,5 +1,5 @@
 /**
- * Formats a table of flags for `--help`, and in Markdown for the reference page.
+ * Formats flags for `--help`, and in Markdown for the reference page.
  */
 import { type Flag, findDefault, formatFlag, listChoices } from './flag.ts';
 
@@ -39,22 +39,22 @@ export function wrapWords(words: readonly string[], width: number): readonly str
   return lines;
 }
 
-/** A Markdown table of flags: the flag, its default, its meaning. */
-export function markdownTable(flags: readonly Flag[], dashes = '--'): string {
-  const rows = flags.map((flag) => {
-    const { help, details, value } = flag;
-    const repeats = value !== 'none' && flag.repeats === true ? ' It may be given several times.' : '';
-    const choices = listChoices(flag);
-    const listed = choices.length === 0 || details !== undefined ? '' : `: ${listCodes(choices)}`;
-    const meaning = `${capitalise(help)}${listed}.${details === undefined ? '' : ` ${details}`}${repeats}`;
-    return `| \`${formatFlag(flag, dashes)}\` | ${describeDefault(flag)} | ${meaning} |`;
-  });
-  return ['| flag | default | meaning |', '|---|---|---|', ...rows, ''].join('\n');
+/** The item of a flag in a Markdown list: the flag, its meaning, its default. `…` behind a value: the flag may be given several times. */
+export function formatFlagItem(flag: Flag, dashes = '--'): string {
+  const { help, details, value } = flag;
+  const repeats = value !== 'none' && flag.repeats === true ? '…' : '';
+  const choices = listChoices(flag);
+  const listed = choices.length === 0 || details !== undefined ? '' : `: ${listCodes(choices)}`;
+  const sentences = [`${capitalise(help)}${listed}.`, details, describeDefault(flag)];
+  const meaning = sentences.filter((sentence) => sentence !== undefined).join(' ');
+  return `- \`${formatFlag(flag, dashes)}${repeats}\`: ${meaning}`;
 }
 
-function describeDefault(flag: Flag): string {
-  if (flag.value === 'none') return 'off';
-  return flag.defaultNote ?? (flag.default === undefined ? 'none' : `\`${flag.default}\``);
+/** Undefined for switches, which are off, and for values that are absent by default. */
+function describeDefault(flag: Flag): string | undefined {
+  if (flag.value === 'none' || flag.defaultNote === 'none') return undefined;
+  const fallback = flag.defaultNote ?? (flag.default === undefined ? undefined : `\`${flag.default}\``);
+  return fallback === undefined ? undefined : `Default: ${fallback}.`;
 }
 
 function listCodes(words: readonly string[]): string {

@@ -13,7 +13,7 @@ export const HISTORY_FLAGS = [
     value: { kind: 'text', of: 'a size' },
     defaultNote: '16M',
     help: 'memory at most for failures and changes that explain --at tells of; 0: none are kept',
-    details: 'It is taken as there are failures. See [What is kept](history.md).',
+    details: 'See [What is kept](history.md).',
     group: HISTORY,
   },
   {
@@ -29,7 +29,7 @@ export const HISTORY_FLAGS = [
     valueName: 'how',
     value: { kind: 'choice', choices: HISTORY_NAMES },
     defaultNote: 'plain',
-    help: 'how names of questions and addresses of clients are kept: plain, hashed, or not at all (none)',
+    help: 'how names of questions and addresses of clients are kept',
     group: HISTORY,
   },
 ] as const satisfies readonly Flag[];

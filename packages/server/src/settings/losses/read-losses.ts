@@ -15,7 +15,7 @@ export const LOSS_FLAGS = [
     default: 'share=50,names=20,within=30s,hold=10m',
     help: 'when names that a source has lost at once are answered on, or off',
     details:
-      'A source that loses `names` names and `share` percent of all within the time `within` is more likely broken than right. Its names are then answered for the time `hold`, marked as stale, until `portolan control accept`. See [Sudden loss](../explanation/sudden-loss.md).',
+      'If a source loses `names` names and `share` percent of all within the time `within`, they are [answered as stale](../explanation/sudden-loss.md) for the time `hold`, or until `portolan control accept`.',
     group: 'Zone',
   },
 ] as const satisfies readonly Flag[];

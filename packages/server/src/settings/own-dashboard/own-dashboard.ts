@@ -24,7 +24,7 @@ export const OWN_DASHBOARD_FLAGS = [
     value: { kind: 'text', of: 'a port, or an address and a port' },
     help: 'show the dashboard of this server at a port of 127.0.0.1, or at this address and port',
     details:
-      'The log has the address to open, with its token. Only addresses of loopback, unless `--dashboard-host` is given; port 0 takes a free one. See [the dashboard](../how-to/dashboard.md#one-server).',
+      'The log has [the address to open](../how-to/dashboard.md#one-server). Addresses of loopback only, unless `--dashboard-host` is given; port 0 takes a free one.',
     group: DASHBOARD,
   },
   {
@@ -34,7 +34,7 @@ export const OWN_DASHBOARD_FLAGS = [
     repeats: true,
     help: 'name by which browsers may open the dashboard from elsewhere',
     details:
-      'As in `dns.example`, without a port. With it `--dashboard` may be an address of the network. The page and its token are then sent without encryption.',
+      'As in `dns.example`. The page and its token may then be sent over the network, without encryption.',
     group: DASHBOARD,
   },
 ] as const satisfies readonly Flag[];

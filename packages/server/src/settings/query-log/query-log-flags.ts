@@ -15,7 +15,7 @@ export const QUERY_LOG_FLAGS = [
     impliedValue: STANDARD_OUTPUT,
     defaultNote: 'no query log',
     help: 'log answered queries to a file, or to standard output where none is named',
-    details: 'One line per query, with its answer. See [Query log](#query-log).',
+    details: 'See [Query log](#query-log).',
     group: LOG_GROUP,
   },
   {
@@ -63,6 +63,14 @@ export const QUERY_LOG_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
+export const STATS_FLAG = {
+  name: 'stats',
+  value: 'none',
+  help: 'always count queries, so that the first table of top shows the last minutes',
+  details: 'See [Statistics](control-socket.md#statistics).',
+  group: LOG_GROUP,
+} as const satisfies Flag;
+
 export const CONTROL_FLAGS = [
   {
     name: 'control-socket',
@@ -70,16 +78,8 @@ export const CONTROL_FLAGS = [
     value: { kind: 'file' },
     defaultNote: 'a place that commands in the same container find',
     help: 'Unix socket on which the server answers portolan control, explain, tail, top and doctor; none: no socket',
-    details:
-      'Only the user that the server runs as may connect. See [The control socket](control-socket.md).',
+    details: 'See [The control socket](control-socket.md).',
     group: LOG_GROUP,
   },
-  {
-    name: 'stats',
-    value: 'none',
-    help: 'always count queries, so that the first table of top shows the last minutes',
-    details:
-      'Otherwise they are counted while somebody looks. See [Statistics](control-socket.md#statistics).',
-    group: LOG_GROUP,
-  },
+  STATS_FLAG,
 ] as const satisfies readonly Flag[];
