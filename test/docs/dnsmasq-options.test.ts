@@ -32,19 +32,13 @@ function formatForms(option: Option): string {
   ];
   return forms
     .flat()
-    .map((form) => `\`${form.replaceAll('|', '\\|')}\``)
+    .map((form) => `\`${form}\``)
     .join(', ');
 }
 
 /** The long form, with the short one in parentheses. */
 function formatName({ name, short }: Option): string {
   return `\`--${name}\`${short === undefined ? '' : ` (\`-${short}\`)`}`;
-}
-
-function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  lines.splice(1, 0, `|${'---|'.repeat(head.length)}`);
-  return lines.join('\n');
 }
 
 /** The options that have a reason, a line for each reason. */
@@ -54,10 +48,9 @@ function groupByReason(reasonFor: (standing: OptionStanding) => string | undefin
     const why = reasonFor(option.standing);
     if (why !== undefined) groups.set(why, [...(groups.get(why) ?? []), formatName(option)]);
   }
-  return formatTable(
-    ['why', 'options'],
-    [...groups].map(([why, names]) => [why, names.join(', ')]),
-  );
+  return [...groups]
+    .map(([why, names]) => `- ${why.charAt(0).toUpperCase()}${why.slice(1)}: ${names.join(', ')}.`)
+    .join('\n');
 }
 
 const findCauseOfNoEffect = (standing: OptionStanding): string | undefined =>
@@ -77,11 +70,11 @@ it('has the own options as flags of serve', () => {
 it('docs/reference/dnsmasq-options.md lists every option', async () => {
   const own = options.filter(isOwn).map(formatName).join(', ');
   const theirs = options.filter((option) => works(option) && !isOwn(option));
-  const meanings = theirs.map((option) => [formatForms(option), option.means.replaceAll('|', '\\|')]);
+  const meanings = theirs.map((option) => `- ${formatForms(option)}: ${option.means}.`);
   const sections = [
     [
       'Options that work',
-      `They work as in dnsmasq, but for [differences](dnsmasq.md#what-differs-from-dnsmasq-290).\n\n${formatTable(['option', 'meaning'], meanings)}`,
+      `They work as in dnsmasq, but for [differences](dnsmasq.md#what-differs-from-dnsmasq-290).\n\n${meanings.join('\n')}`,
     ],
     ["Portolan's own", `They are [flags of \`portolan serve\`](flags.md): ${own}.`],
     ['Options without effect', `The log says so at the start.\n\n${groupByReason(findCauseOfNoEffect)}`],

@@ -8,16 +8,16 @@ import { expect, it } from 'vitest';
 
 const PAGE = 'docs/reference/metrics.md';
 
-interface Row {
+interface Item {
   readonly name: string;
   readonly labels: readonly string[];
   readonly meaning: string;
 }
 
-/** The rows that begin with a metric, as in `name{label,label}`. */
-function listRows(): readonly Row[] {
-  const rows = readFileSync(PAGE, 'utf8').matchAll(/^\| `([a-z_]+)(?:\{([a-z_,]+)\})?` \| (.*) \|$/gm);
-  return [...rows].map(([, name = '', labels = '', meaning = '']) => ({
+/** The items that begin with a metric, as in `name{label,label}`. */
+function listItems(): readonly Item[] {
+  const items = readFileSync(PAGE, 'utf8').matchAll(/^- `([a-z_]+)(?:\{([a-z_,]+)\})?`: (.*)$/gm);
+  return [...items].map(([, name = '', labels = '', meaning = '']) => ({
     name,
     labels: labels === '' ? [] : labels.split(','),
     meaning,
@@ -35,8 +35,8 @@ function findKind(name: string): string {
 }
 
 it('all metrics are in docs/reference/metrics.md, with their kind, labels and meaning', () => {
-  const rows = listRows().filter(({ name }) => /^(portolan|process)_/.test(name));
-  expect(rows.map(({ name }) => name).sort()).toEqual(
+  const items = listItems().filter(({ name }) => /^(portolan|process)_/.test(name));
+  expect(items.map(({ name }) => name).sort()).toEqual(
     ['portolan_build_info', ...METRICS.map(({ name }) => name), ...formerNames()].sort(),
   );
   const text = readFileSync(PAGE, 'utf8');
@@ -45,15 +45,16 @@ it('all metrics are in docs/reference/metrics.md, with their kind, labels and me
   );
   for (const { name, type } of METRICS) expect(type, name).toBe(findKind(name));
   for (const { name, formerName } of METRICS)
-    if (formerName !== undefined) expect(text).toContain(`| \`${formerName}\` | \`${name}\` |`);
+    if (formerName !== undefined)
+      expect(items).toContainEqual({ name: formerName, labels: [], meaning: `\`${name}\`` });
   for (const { name, labels, help } of METRICS)
-    expect(rows).toContainEqual({ name, labels: [...labels], meaning: help });
+    expect(items).toContainEqual({ name, labels: [...labels], meaning: help });
 });
 
 it('all metrics of SkyDNS are in docs/reference/metrics.md, under the names that they have unless they are given others', () => {
-  const rows = listRows().filter(({ name }) => name.startsWith('skydns_'));
+  const items = listItems().filter(({ name }) => name.startsWith('skydns_'));
   const metrics = Object.values(SKYDNS_METRICS);
-  expect(rows.map(({ name, meaning }) => [name, meaning]).sort()).toEqual(
+  expect(items.map(({ name, meaning }) => [name, meaning]).sort()).toEqual(
     metrics.map(([lastPart, help]) => [`skydns_skydns_${lastPart}`, help]).sort(),
   );
   expect(readFileSync(PAGE, 'utf8')).toContain('Counters end in `_total`; the two others are histograms.');
