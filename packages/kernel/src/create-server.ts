@@ -30,7 +30,7 @@ export interface ServerSettings {
   /** Default: 0, a free one. */
   readonly port?: number;
   readonly blocks: readonly BlockSettings[];
-  /** Memory for cached answers. Default: 4 MiB. */
+  /** Octets for cached answers. Default: 4 MiB. */
   readonly cacheOctets?: number;
   /** What plugins say of the program. Default: none. */
   readonly version?: string;

@@ -8,7 +8,6 @@ import type { ServerBlocksPlan } from './server-blocks-plan.ts';
 
 /** The server blocks that answer queries, and the memory that the process reserves for answers. */
 export interface EnginePlan extends ServerBlocksPlan {
-  /** Fixed for the process: a changed plan does not resize the cache. */
   readonly cache: CacheSize;
   /** The UDP size in our OPT records, and the maximum size of UDP responses, in octets. */
   readonly udpSize: number;
@@ -17,8 +16,9 @@ export interface EnginePlan extends ServerBlocksPlan {
 }
 
 export interface CacheSize {
+  /** Memory, of which only what the answers need is touched. */
   readonly octets: number;
-  /** The maximum number of cached answers; infinite if only octets are limited. */
+  /** The maximum number of cached answers; infinite if only octets are limited. Fixed for the process, like `maxTtl`. */
   readonly entries: number;
   /** The maximum TTL, in seconds, in answers to clients. Default: no limit. */
   readonly maxTtl?: number | undefined;

@@ -26,6 +26,21 @@ describe('Arena', () => {
     expect(arena.takePages(8192)).toBe(pages);
   });
 
+  it('keeps memory that is set aside from all others, as far as there is some', () => {
+    const arena = new Arena(2 ** 21);
+    const { touched } = arena;
+    arena.setAside(2 ** 30);
+    expect(() => arena.take(16)).toThrow(TableFullError);
+    arena.takeAside(8192);
+    expect(arena.touched).toBe(touched + 8192);
+    expect(() => arena.take(16)).toThrow(TableFullError);
+    arena.setAside(4096);
+    arena.take(16);
+    expect(() => arena.takeAside(2 ** 21)).toThrow(TableFullError);
+    arena.takePages(2 ** 20);
+    arena.takeAside(4096);
+  });
+
   it('divides freed pages into blocks before it takes fresh memory', () => {
     const arena = new Arena(2 ** 21);
     const large = arena.takePages(8192);

@@ -34,6 +34,8 @@ export class Arena {
   readonly #end: number;
   #top = ARENA_START;
   #used = 0;
+  /** Octets of fresh memory that only `takeAside` takes. */
+  #aside = 0;
   readonly #free: FreeBlocks = new Map();
   readonly #freePages: FreeBlocks = new Map();
   /** The unused rest of the freed pages that blocks are cut from. */
@@ -70,6 +72,23 @@ export class Arena {
     const offset = takeFrom(this.#freePages, size) ?? this.#extend(size, PAGE);
     this.#used += size;
     return offset;
+  }
+
+  /** Sets fresh memory aside for `takeAside`, as far as there is some, in place of what was set aside before. */
+  setAside(octets: number): void {
+    this.#aside = Math.max(0, Math.min(octets, this.#end - this.#top));
+  }
+
+  /** Like `takePages`, from the memory set aside first. @throws TableFullError */
+  takeAside(octets: number): number {
+    const before = this.#aside;
+    this.#aside = Math.max(0, before - Math.ceil(octets / PAGE) * PAGE);
+    try {
+      return this.takePages(octets);
+    } catch (error) {
+      this.#aside = before;
+      throw error;
+    }
   }
 
   /** Memory that was never used and is therefore zero. It is never freed. @throws TableFullError */
@@ -122,7 +141,7 @@ export class Arena {
 
   #extend(size: number, alignment: number): number {
     const offset = Math.ceil(this.#top / alignment) * alignment;
-    if (offset + size > this.#end) throw new TableFullError(size);
+    if (offset + size > this.#end - this.#aside) throw new TableFullError(size);
     this.#top = offset + size;
     return offset;
   }

@@ -1,5 +1,5 @@
 /**
- * The circular log under random sizes, limits and readers: it never overwrites an entry that a reader may still read.
+ * The log of cached answers under random sizes, limits and readers: it never overwrites an entry that a reader may still read.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

@@ -1,42 +1,77 @@
 /**
- * The circular log of cached answers: a fixed region of the table, written at its head, freed at its tail.
+ * The log of cached answers: written at its head, freed at its tail.
  *
- * Entries behind the tail are overwritten only after every reader has left them. Only `append` decides whether there is
- * space, and returns 0 if not; space is never reserved in advance.
+ * It lies in segments of the table's memory, which is set aside for it. It touches a new one only when its head needs one and no other is
+ * free: its tail has passed it, and every reader has left it. So it takes up what its entries need, and its limit may change. Only `append`
+ * decides whether there is space, and returns 0 if not.
  */
-import { CACHED, UNIT } from './layout.ts';
+import { TableFullError } from './arena.ts';
+import { CACHED, PAGE, UNIT } from './layout.ts';
 import type { WriterMemory } from './memory.ts';
+
+/** Octets of a segment; an entry fits in one. Logs with a low limit have smaller ones. */
+const SEGMENT = 128 * 1024;
+/** Entries of at most this part of the limit are accepted: larger ones would push out too many others. */
+const MAX_PART = 4;
+/** Entries that are gone may fill this many segments before it is worth the time to free them. */
+const SPARE_SEGMENTS = 4;
+/** Beyond the limit: that of the head, and that of the tail. */
+const MORE_SEGMENTS = 2;
 
 export class CacheLog {
   readonly #memory: WriterMemory;
-  /** The log: [start, start + size). Head, tail and left count octets ever written and never wrap; `#at` maps them. */
-  readonly #start: number;
-  readonly #size: number;
+  readonly #segmentSize: number;
+  #limit = 0;
+  /** Where the segments lie, from the one that readers have not left. */
+  readonly #segments: number[] = [];
+  /** Where those lie that are free. */
+  readonly #freeSegments: number[] = [];
+  /** The position of the first one, in segments. */
+  #firstSegment = 0;
+  /** Head, tail and left count octets ever written and never wrap; `#at` maps them. */
   #head = 0;
   #tail = 0;
   /** Up to here, readers have left the entries that the tail passed. */
   #left = 0;
+  /** Whether the table had no memory for the last segment. */
+  #isStarved = false;
 
-  /** @param octets 0 for a log that accepts no entries */
+  /** @param octets the limit; 0 for a log that accepts no entries */
   constructor(memory: WriterMemory, octets: number) {
     this.#memory = memory;
-    this.#size = octets & ~(UNIT - 1);
-    this.#start = this.#size === 0 ? 0 : memory.arena.takePages(this.#size);
+    const largest = Math.floor(octets / MAX_PART) & ~(UNIT - 1);
+    this.#segmentSize = largest === 0 ? SEGMENT : Math.min(largest, SEGMENT);
+    this.resize(octets);
+  }
+
+  /** Maximum octets of all entries. */
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** Changes the limit. Entries beyond a lower one stay until they are passed. */
+  resize(octets: number): void {
+    this.#limit = octets;
+    const taken = this.#segments.length + this.#freeSegments.length;
+    const wanted = octets === 0 ? 0 : Math.ceil(octets / this.#segmentSize) + MORE_SEGMENTS;
+    this.#memory.arena.setAside((wanted - taken) * alignPage(this.#segmentSize));
+    this.#isStarved = false;
   }
 
   /**
    * Appends an entry.
    *
    * @param octets the entry, with its own length in its word `CACHED.SIZE`
-   * @returns its octet; 0 when it is too large, or readers have not left enough space
+   * @returns its octet; 0 when it is too large, readers have not left enough space, or the table has no memory
    */
   append(octets: Uint8Array): number {
     const length = alignUnit(octets.length);
-    if (!this.fits(octets.length)) return 0;
-    const rest = this.#size - (this.#head % this.#size);
+    if (!this.#fits(length)) return 0;
+    const rest = this.#restOfSegment();
     if (length > rest) {
-      // The end of the region is left unused.
-      this.#memory.views.words[(this.#at(this.#head) + CACHED.SIZE) >> 2] = 0;
+      if (!this.#takeSegment()) return 0;
+      // The end of the segment is left unused.
+      if (rest > 0) this.#memory.views.words[(this.#at(this.#head) + CACHED.SIZE) >> 2] = 0;
       this.#head += rest;
     }
     const block = this.#at(this.#head);
@@ -45,19 +80,16 @@ export class CacheLog {
     return block;
   }
 
-  /** Whether `append` would accept an entry of this many octets now. */
-  fits(octets: number): boolean {
-    const length = alignUnit(octets);
-    // Larger entries would push out too many others.
-    if (length * 4 > this.#size) return false;
-    const rest = this.#size - (this.#head % this.#size);
-    return (length > rest ? rest + length : length) <= this.#size - (this.#head - this.#left);
-  }
-
   /** Whether free space is so low that entries at the tail should go before an entry of this many octets is added. */
   isFullFor(octets: number): boolean {
     // Keep some space free, so that readers have time to leave it.
-    return this.#size - (this.#head - this.#tail) < Math.max(2 * alignUnit(octets), this.#size >> 4);
+    const free = this.#limit - (this.#head - this.#tail);
+    return this.#isStarved || free < Math.max(2 * alignUnit(octets), this.#limit >> 4);
+  }
+
+  /** Whether entries that are gone take up more than those that are there. @param octets of those that are there */
+  isSparse(octets: number): boolean {
+    return this.#head - this.#tail > 2 * octets + SPARE_SEGMENTS * this.#segmentSize;
   }
 
   /** The octet of the entry at the tail; 0 if the log is empty. */
@@ -71,15 +103,11 @@ export class CacheLog {
     if (this.oldest() !== 0) this.#tail = this.#behind(this.#tail);
   }
 
-  /** Allows the space behind the tail to be overwritten once readers have left it. */
+  /** Frees the space behind the tail once readers have left it. */
   release(): void {
     const tail = this.#tail;
     const { reclaimer } = this.#memory;
-    if (tail > this.#left) {
-      reclaimer.retire(() => {
-        this.#left = Math.max(this.#left, tail);
-      });
-    }
+    if (tail > this.#left) reclaimer.retire(() => this.#leave(tail));
     reclaimer.collect();
   }
 
@@ -99,14 +127,49 @@ export class CacheLog {
     return position < this.#head ? position : 0;
   }
 
-  /** The position after an entry, or after the unused end of the region. */
+  #fits(length: number): boolean {
+    if (length * MAX_PART > this.#limit || length > this.#segmentSize) return false;
+    const rest = this.#restOfSegment();
+    return (length > rest ? rest + length : length) <= this.#limit - (this.#head - this.#left);
+  }
+
+  /** Octets from the head to the end of its segment; 0: it is at the start of one that is not taken yet. */
+  #restOfSegment(): number {
+    const used = this.#head % this.#segmentSize;
+    return used === 0 ? 0 : this.#segmentSize - used;
+  }
+
+  #takeSegment(): boolean {
+    try {
+      this.#segments.push(this.#freeSegments.pop() ?? this.#memory.arena.takeAside(this.#segmentSize));
+      this.#isStarved = false;
+    } catch (error) {
+      if (!(error instanceof TableFullError)) throw error;
+      this.#isStarved = true;
+    }
+    return !this.#isStarved;
+  }
+
+  #leave(position: number): void {
+    this.#left = Math.max(this.#left, position);
+    for (let end = this.#firstSegment + 1; end * this.#segmentSize <= this.#left; end++) {
+      const segment = this.#segments.shift();
+      this.#firstSegment = end;
+      if (segment === undefined) continue;
+      this.#freeSegments.push(segment);
+      this.#isStarved = false;
+    }
+  }
+
+  /** The position after an entry, or after the unused end of a segment. */
   #behind(position: number): number {
     const size = this.#sizeAt(position);
-    return position + (size === 0 ? this.#size - (position % this.#size) : alignUnit(size));
+    return position + (size === 0 ? this.#segmentSize - (position % this.#segmentSize) : alignUnit(size));
   }
 
   #at(position: number): number {
-    return this.#start + (position % this.#size);
+    const segment = this.#segments[Math.floor(position / this.#segmentSize) - this.#firstSegment] ?? 0;
+    return segment + (position % this.#segmentSize);
   }
 
   #sizeAt(position: number): number {
@@ -116,4 +179,8 @@ export class CacheLog {
 
 function alignUnit(octets: number): number {
   return (octets + UNIT - 1) & ~(UNIT - 1);
+}
+
+function alignPage(octets: number): number {
+  return Math.ceil(octets / PAGE) * PAGE;
 }

@@ -1,9 +1,9 @@
 /**
- * Stores, finds, moves and evicts cached answers. They lie in a circular log (see cache-log.ts).
+ * Stores, finds, moves and evicts cached answers. They lie in a log (see cache-log.ts).
  *
- * A new answer is written at the head. When space runs out, entries at the tail go: a dead one at once; one that a
- * reader used since the last pass moves to the head (its mark cleared); any other is evicted. So the bound always
- * holds, memory does not fragment, and recency costs a reader one octet.
+ * A new answer is written at the head. When more than half of the log is dead, entries at the tail go: a dead one at once, any other one
+ * moves to the head. When space runs out, one that a reader used since the last pass moves to the head (its mark cleared), and any other
+ * one is evicted. So the bound always holds, memory does not fragment, and recency costs a reader one octet.
  *
  * Derived answers lie in the same log, but belong to the chain that made them. The cache never returns
  * them to the resolver, which could not refetch them, serve them stale or copy them without their sources.
@@ -36,8 +36,14 @@ export interface CacheStatistics {
 export interface StoredPlace {
   readonly place: number;
   readonly hash: number;
-  /** The outcome of the answer that it has replaced; -1: it has replaced none. */
-  readonly replaced: number;
+}
+
+/** Learns what becomes of the answers of a view's cache. */
+export interface CachedWatcher {
+  /** An answer is no longer there: replaced, dropped or evicted. */
+  gone(outcome: number): void;
+  /** An answer is elsewhere now: for `dropAt`. */
+  moved(outcome: number, place: number, hash: number): void;
 }
 
 /** Sees the name of each stored answer, in wire format and lower case. The octets are only valid during the call. */
@@ -45,6 +51,12 @@ export type ObserveCached = (octets: Uint8Array, start: number, length: number, 
 
 /** How many entries one new answer may move or evict. This bounds its cost. */
 const MAX_EVICTIONS = 64;
+/** How many of them may move while answers are evicted. */
+const MAX_MOVES = MAX_EVICTIONS / 2;
+/** How many entries one new answer may move while there is room. */
+const MAX_CLEANED = 8;
+/** Below this part of the limit, no answer is evicted: entries that are gone make room. */
+const FULL = 3 / 4;
 
 /** The parts that the cache is built from. */
 export interface CacheParts {
@@ -68,7 +80,7 @@ export class AnswerCache {
   readonly #views: TableViews;
   readonly #parts: CacheParts;
   readonly #slots: Slots;
-  readonly #limits: CacheRegionLimits;
+  readonly #maxEntries: number;
   readonly #buffer = new BlockBuffer();
   readonly #log: CacheLog;
   #cached = 0;
@@ -77,14 +89,35 @@ export class AnswerCache {
   #evictions = 0;
   #refusals = 0;
   #observe: ObserveCached | undefined;
-  readonly #last = { place: 0, hash: 0, replaced: -1 };
+  readonly #last = { place: 0, hash: 0 };
+  /** By the number of the cache. */
+  readonly #watchers = new Map<number, CachedWatcher>();
 
   constructor(parts: CacheParts, limits: CacheRegionLimits) {
     this.#views = parts.memory.views;
     this.#parts = parts;
     this.#slots = parts.slots;
-    this.#limits = limits;
-    this.#log = new CacheLog(parts.memory, limits.entries === 0 ? 0 : limits.octets);
+    this.#maxEntries = limits.entries;
+    this.#log = new CacheLog(parts.memory, this.#boundOctets(limits.octets));
+  }
+
+  /** Changes the limit. Answers beyond a lower one are evicted as new ones come. */
+  resize(octets: number): void {
+    this.#log.resize(this.#boundOctets(octets));
+  }
+
+  /** Half of a small table is left to others. */
+  #boundOctets(octets: number): number {
+    return this.#maxEntries === 0 ? 0 : Math.min(octets, this.#views.octets.length / 2);
+  }
+
+  /** Reports what becomes of the answers of a view's cache, which has one watcher. @returns a function that ends it */
+  watch(view: ViewId, watcher: CachedWatcher): () => void {
+    const { number } = this.#parts.views.getCache(view);
+    this.#watchers.set(number, watcher);
+    return () => {
+      this.#watchers.delete(number);
+    };
   }
 
   /** There is one observer. */
@@ -153,11 +186,15 @@ export class AnswerCache {
 
   /** The same for an entry that still is where it was stored. */
   dropAt(place: number, hash: number, view: ViewId): boolean {
+    const isThere = this.hasAt(place, hash, view);
+    if (isThere) this.#remove(place);
+    return isThere;
+  }
+
+  /** Whether an entry still is where it was stored. */
+  hasAt(place: number, hash: number, view: ViewId): boolean {
     const slot = this.#slots.find(hash, (candidate) => candidate === place);
-    const { number } = this.#parts.views.getCache(view);
-    const isOfView = slot >= 0 && (this.#views.words[(place + CACHED.SHAPE) >> 2] ?? 0) >>> 16 === number;
-    if (isOfView) this.#drop(slot, place);
-    return isOfView;
+    return slot >= 0 && this.#readCacheNumber(place) === this.#parts.views.getCache(view).number;
   }
 
   #computeKey({ name, type, class: dnsClass, ...question }: CachedQuestion, view: ViewId): CacheKey {
@@ -172,7 +209,7 @@ export class AnswerCache {
   #decode(block: number, used: boolean): CachedEntry | undefined {
     if (((this.#views.words[(block + CACHED.FLAGS) >> 2] ?? 0) & CACHED_FLAG.HAS_SOURCES) !== 0)
       return undefined;
-    const view = this.#parts.views.withCache((this.#views.words[(block + CACHED.SHAPE) >> 2] ?? 0) >>> 16);
+    const view = this.#parts.views.withCache(this.#readCacheNumber(block));
     return view === undefined ? undefined : decodeCached(this.#views, block, view, used);
   }
 
@@ -188,7 +225,7 @@ export class AnswerCache {
     const { number } = this.#parts.views.getCache(view);
     const found: CachedEntry[] = [];
     const next = this.#log.visit(from, max, (block) => {
-      if ((words[(block + CACHED.SHAPE) >> 2] ?? 0) >>> 16 !== number) return;
+      if (this.#readCacheNumber(block) !== number) return;
       if (!isDue(words[(block + CACHED.STORED) >> 2] ?? 0, words[(block + CACHED.EXPIRES) >> 2] ?? 0)) return;
       const slot = this.#findBlockSlot(block);
       const entry =
@@ -262,17 +299,20 @@ export class AnswerCache {
   #publish(until: number): boolean {
     const { length, words } = this.#buffer;
     const hash = (words[CACHED.HASH >> 2] ?? 0) | 0;
-    for (let turn = 0; this.#log.isFullFor(length) && turn < MAX_EVICTIONS; turn++) this.#passOldest(turn);
-    if (this.#cached >= this.#limits.entries && this.#findSame(hash) < 0) this.#evictOne();
+    this.#makeRoom(length);
+    if (this.#cached >= this.#maxEntries && this.#findSame(hash) < 0) this.#evictOne();
     this.#log.release();
     const block = this.#log.append(this.#buffer.octets.subarray(0, length));
     if (block === 0) return this.#refuse();
     const slot = this.#findSame(hash);
     if (slot >= 0 && this.#isOther(this.#slots.blockAt(slot), until)) return false;
-    this.#noteLast(block, hash, slot);
+    this.#last.place = block;
+    this.#last.hash = hash;
     if (slot >= 0) {
-      this.#cachedOctets -= this.#readSize(this.#slots.blockAt(slot));
+      const former = this.#slots.blockAt(slot);
+      this.#cachedOctets -= this.#readSize(former);
       this.#slots.replace(slot, block);
+      this.#reportGone(former);
       // The mark belongs to the old entry: the new one starts unused.
       this.#slots.takeRecency(slot);
     } else if (this.#slots.insert(hash, block)) this.#cached++;
@@ -286,42 +326,51 @@ export class AnswerCache {
     return false;
   }
 
-  #noteLast(place: number, hash: number, slot: number): void {
-    this.#last.place = place;
-    this.#last.hash = hash;
-    this.#last.replaced =
-      slot < 0 ? -1 : (this.#views.words[(this.#slots.blockAt(slot) + CACHED.OUTCOME) >> 2] ?? 0);
+  #makeRoom(length: number): void {
+    for (let turn = 0; this.#log.isSparse(this.#cachedOctets) && turn < MAX_CLEANED; turn++)
+      this.#passOldest('all');
+    for (let turn = 0; this.#log.isFullFor(length) && turn < MAX_EVICTIONS; turn++) {
+      const hasRoom = this.#cachedOctets < this.#log.limit * FULL;
+      this.#passOldest(turn >= MAX_MOVES ? 'none' : hasRoom ? 'all' : 'used');
+    }
   }
 
-  /** Removes the entry at the tail: drops it if dead, moves it to the head, or evicts it. */
-  #passOldest(turn: number): void {
+  /** Removes the entry at the tail: drops it if dead, moves it to the head, or evicts it. @param kept which ones move */
+  #passOldest(kept: 'all' | 'used' | 'none'): void {
     const block = this.#log.oldest();
     if (block === 0) return;
     const slot = this.#findBlockSlot(block);
-    if (
-      slot >= 0 &&
-      !(this.#slots.takeRecency(slot) && turn < MAX_EVICTIONS / 2 && this.#moveToHead(slot, block))
-    )
-      this.#evict(slot, this.#readSize(block));
+    if (slot >= 0) {
+      const isKept =
+        kept === 'all' ? this.#isOfView(block) : this.#slots.takeRecency(slot) && kept === 'used';
+      if (!(isKept && this.#moveToHead(slot, block))) this.#evict(slot, block);
+    }
     this.#log.passOldest();
+  }
+
+  /** Whether its view is there, and has not got another cache. */
+  #isOfView(block: number): boolean {
+    return this.#parts.views.withCache(this.#readCacheNumber(block)) !== undefined;
   }
 
   #evictOne(): void {
     const before = this.#cached;
-    for (let turn = 0; this.#cached === before && turn < MAX_EVICTIONS; turn++) this.#passOldest(turn);
+    for (let turn = 0; this.#cached === before && turn < MAX_EVICTIONS; turn++)
+      this.#passOldest(turn < MAX_MOVES ? 'used' : 'none');
   }
 
-  #evict(slot: number, size: number): void {
-    this.#slots.remove(slot);
-    this.#cached--;
-    this.#cachedOctets -= size;
+  #evict(slot: number, block: number): void {
+    this.#drop(slot, block);
     this.#evictions++;
   }
 
   #moveToHead(slot: number, block: number): boolean {
     const target = this.#log.append(this.#views.octets.subarray(block, block + this.#readSize(block)));
-    if (target !== 0) this.#slots.replace(slot, target);
-    return target !== 0;
+    if (target === 0) return false;
+    this.#slots.replace(slot, target);
+    const hash = this.#views.atoms[target >> 2] ?? 0;
+    this.#watchers.get(this.#readCacheNumber(target))?.moved(this.#readOutcome(target), target, hash);
+    return true;
   }
 
   #remove(block: number): void {
@@ -333,6 +382,19 @@ export class AnswerCache {
     this.#slots.remove(slot);
     this.#cached--;
     this.#cachedOctets -= this.#readSize(block);
+    this.#reportGone(block);
+  }
+
+  #reportGone(block: number): void {
+    this.#watchers.get(this.#readCacheNumber(block))?.gone(this.#readOutcome(block));
+  }
+
+  #readCacheNumber(block: number): number {
+    return (this.#views.words[(block + CACHED.SHAPE) >> 2] ?? 0) >>> 16;
+  }
+
+  #readOutcome(block: number): number {
+    return this.#views.words[(block + CACHED.OUTCOME) >> 2] ?? 0;
   }
 
   #readSize(block: number): number {

@@ -381,6 +381,42 @@ describe('cached answers', () => {
     expect(statistics.insertions).toBe(20_400);
   });
 
+  it('touch no more memory than they need, and stay though others are replaced again and again', () => {
+    table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, cacheOctets: 32 * 2 ** 20 });
+    reader = new TableReader(table.memory, 0);
+    reader.setTime(now);
+    const { touchedOctets } = table.statistics();
+    for (let index = 0; index < 1000; index++)
+      table.cache(cachedAddress(`cold${index}.example.com`, '192.0.2.1', 600), now);
+    for (let turn = 0; turn < 60_000; turn++) {
+      // A reader leaves its batch now and then.
+      if (turn % 100 === 0) reader.enter();
+      table.cache(cachedAddress(`hot${turn % 50}.example.com`, `192.0.2.${turn % 200}`, 600), now);
+      if (turn % 100 === 50) reader.leave();
+    }
+    expect(table.statistics()).toMatchObject({ cached: 1050, evictions: 0, refusals: 0 });
+    // It has stored some 7 MiB.
+    expect(table.statistics().touchedOctets - touchedOctets).toBeLessThan(2 ** 20);
+    for (let index = 0; index < 1000; index++)
+      expect(ask(`cold${index}.example.com`, 'A').answers).toMatchObject([{ data: '192.0.2.1' }]);
+    expect(ask('hot0.example.com', 'A').answers).toMatchObject([{ data: '192.0.2.150' }]);
+  });
+
+  it('have as much memory as the last limit says', () => {
+    const fill = () => {
+      for (let index = 0; index < 2000; index++)
+        table.cache(cachedAddress(`n${index}.example.com`, '192.0.2.1', 600), now);
+      return table.statistics().cachedOctets;
+    };
+    table.resizeCache(2 ** 18);
+    expect(fill()).toBeGreaterThan(2 ** 17);
+    expect(table.statistics().cached).toBe(2000);
+    table.resizeCache(2 ** 16);
+    expect(fill()).toBeLessThanOrEqual(2 ** 16);
+    table.resizeCache(0);
+    expect(table.cache(cachedAddress('n.example.com', '192.0.2.1', 600), now)).toBe(false);
+  });
+
   it('keep a popular answer by its recency alone', () => {
     table.cache(cachedAddress('hot.example.com', '192.0.2.7', 600), now);
     for (let index = 0; index < 20_000; index++) {

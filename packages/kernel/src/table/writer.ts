@@ -4,7 +4,13 @@
 import type { WireName } from '@portolan/dns/types.ts';
 import { Arena } from './arena.ts';
 import { BlockBuffer } from './block.ts';
-import { AnswerCache, type CacheStatistics, type ObserveCached, type StoredPlace } from './cache.ts';
+import {
+  AnswerCache,
+  type CachedWatcher,
+  type CacheStatistics,
+  type ObserveCached,
+  type StoredPlace,
+} from './cache.ts';
 import { Directory } from './directory.ts';
 import { HASH_KEYS, hashName } from './hash.ts';
 import { COUNTERS, FIRST_OUTCOMES, HEADER, MAX_READERS, MAX_TTL } from './layout.ts';
@@ -43,7 +49,7 @@ export interface TableOptions {
    * memory of the machine can start no other process.
    */
   readonly reservation: number;
-  /** Octets for cached answers. Default: 16 MiB. */
+  /** Octets for cached answers, at most half of the reservation. Only what answers need is touched. Default: 16 MiB. */
   readonly cacheOctets?: number;
   /** The maximum of cached answers; 0 disables the cache. Default: limited by the octets only. */
   readonly cacheEntries?: number;
@@ -255,6 +261,20 @@ export class TableWriter {
     return this.#cache.put(answer, now, view);
   }
 
+  /** Changes the octets for cached answers. Answers beyond a lower limit are evicted as new ones come. */
+  resizeCache(octets: number): void {
+    this.#cache.resize(octets);
+  }
+
+  /**
+   * Reports what becomes of the answers of a view's cache, derived ones included. A cache has one watcher.
+   *
+   * @returns a function that ends it; call it before the view is removed
+   */
+  watchCached(view: ViewId, watcher: CachedWatcher): () => void {
+    return this.#cache.watch(view, watcher);
+  }
+
   /** Reports each stored answer from now on, those of readers included. */
   observeCached(observe: ObserveCached): void {
     this.#cache.observe(observe);
@@ -325,6 +345,11 @@ export class TableWriter {
    */
   dropCachedAt(place: number, hash: number, view: ViewId = DEFAULT_VIEW): boolean {
     return this.#cache.dropAt(place, hash, view);
+  }
+
+  /** Whether a cached answer still is where it was stored. */
+  hasCachedAt(place: number, hash: number, view: ViewId = DEFAULT_VIEW): boolean {
+    return this.#cache.hasAt(place, hash, view);
   }
 
   /** Drops the cached answers of this name and all names below it, in all views. @returns how many */

@@ -10,10 +10,10 @@ import { CacheStore, type ReaderEntry } from './cache-store.ts';
 
 const TTL = 60;
 
-function makeStore(capacity: number) {
+function makeStore(capacity: number, cacheOctets = 2 ** 24) {
   // Two tables of the same seed: entries of one fit the other.
   const [table, other] = [1, 2].map(
-    () => new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 }),
+    () => new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, cacheOctets, seed: 4711 }),
   ) as [TableWriter, TableWriter];
   const options = { capacity: { success: capacity, denial: capacity }, keepsTtl: false, keepsExpired: true };
   const [store] = [new CacheStore(table, options), new CacheStore(other, options)];
@@ -91,11 +91,39 @@ it('has one answer for a question, whoever has made it', () => {
   ]);
 });
 
+it('counts the answers that are there, though the table moves and evicts some', () => {
+  // Room for some hundred answers.
+  const { store, table, toQuestionKey, makeAnswer } = makeStore(1000, 2 ** 14);
+  const keep = (name: string) =>
+    store.put('success', toQuestionKey(name), makeAnswer(name), { ttl: TTL, readSeconds: TTL, now: 0 });
+  const countThere = () => [true, false].flatMap((isUsed) => [...store.stored(isUsed)]).length;
+  for (let index = 0; index < 2000; index++) {
+    keep(`n${index % 700}.test.`);
+    if (index % 50 === 0) keep('again.test.');
+    expect(store.countEntries('success')).toBe(table.statistics().cached);
+  }
+  expect(table.statistics().evictions).toBeGreaterThan(1000);
+  expect(store.countEntries('success')).toBe(countThere());
+});
+
+it('keeps its capacity though the table moves answers', () => {
+  const { store, table, toQuestionKey, makeAnswer } = makeStore(600);
+  const keep = (name: string) =>
+    store.put('success', toQuestionKey(name), makeAnswer(name), { ttl: TTL, readSeconds: TTL, now: 0 });
+  for (let index = 0; index < 500; index++) keep(`cold${index}.test.`);
+  // Enough to move all others several times.
+  for (let turn = 0; turn < 40_000; turn++) keep(`hot${turn % 50}.test.`);
+  expect([store.countEntries('success'), table.statistics().cached]).toEqual([550, 550]);
+  for (let index = 0; index < 1000; index++) keep(`new${index}.test.`);
+  expect([store.countEntries('success'), table.statistics().cached]).toEqual([600, 600]);
+});
+
 it('drops the answers of readers within a domain', () => {
   const { store, put, toQuestionKey } = makeStore(4);
   put('a.x.test.');
   put('b.y.test.');
   store.removeWithin(toKey(parseName('x.test.')));
+  expect(store.countEntries('success')).toBe(1);
   expect(store.find(toQuestionKey('a.x.test.'))).toEqual({});
   expect(store.find(toQuestionKey('b.y.test.')).success).toBeDefined();
 });

@@ -13,6 +13,7 @@ import { isReadAsStored } from '@portolan/kernel/chain/whole-answer.ts';
 import { type QuestionKey, toCachedQuestion } from '@portolan/kernel/forward/question-key.ts';
 import type { FillConsumer } from '@portolan/kernel/forward/reader-path/fill-ring.ts';
 import { writeAnswerBody } from '@portolan/kernel/table/answer-body.ts';
+import type { CachedWatcher } from '@portolan/kernel/table/cache.ts';
 import type { CachedAnswer, CachedEntry, ViewId, ViewSettings } from '@portolan/kernel/table/types.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import type { CacheKind } from './cache-counts.ts';
@@ -36,6 +37,9 @@ export interface CacheStoreOptions {
   readonly keepsExpired: boolean;
 }
 
+/** Of an answer in the table. */
+type Place = readonly [place: number, hash: number];
+
 type Stored = 'stored' | 'evicted' | 'refused';
 
 /** Entries of the table between two pauses. */
@@ -56,10 +60,8 @@ export class CacheStore {
   #hides = false;
   readonly #table: TableWriter;
   readonly #options: CacheStoreOptions;
-  readonly #rings: Readonly<Record<CacheKind, PlaceRing>> = {
-    success: new PlaceRing(),
-    denial: new PlaceRing(),
-  };
+  readonly #rings: Readonly<Record<CacheKind, PlaceRing>>;
+  readonly #endWatching: readonly (() => void)[];
   #users = 1;
 
   constructor(table: TableWriter, options: CacheStoreOptions) {
@@ -67,8 +69,16 @@ export class CacheStore {
     this.#options = options;
     this.shared = table.defineView(NOTHING);
     this.#hidden = table.defineView(NOTHING);
+    const isThere = (...at: Place) => this.#isThere(...at);
+    this.#rings = { success: new PlaceRing(isThere), denial: new PlaceRing(isThere) };
+    const watcher: CachedWatcher = {
+      gone: (outcome) => this.#findRing(outcome)?.noteGone(),
+      moved: (outcome, ...to) => this.#findRing(outcome)?.noteMoved(...to),
+    };
+    this.#endWatching = [this.shared, this.#hidden].map((view) => table.watchCached(view, watcher));
   }
 
+  /** Those that are there now, of any age. */
   countEntries(kind: CacheKind): number {
     return this.#rings[kind].size;
   }
@@ -143,9 +153,8 @@ export class CacheStore {
     return this.#write({ kind, entry }, seconds, this.shared) ? (entry.stored + seconds) * 1000 : undefined;
   }
 
-  remove({ kind, entry, isHidden }: StoredAnswer): void {
+  remove({ entry, isHidden }: StoredAnswer): void {
     this.#table.dropCached(entry, isHidden ? this.#hidden : this.shared);
-    this.#rings[kind].noteGone();
   }
 
   /** All answers. They may change between two of them. @param isUsed whether those that readers have given, or all others */
@@ -177,6 +186,7 @@ export class CacheStore {
   release(): void {
     this.#users -= 1;
     if (this.#users > 0) return;
+    for (const end of this.#endWatching) end();
     for (const ring of Object.values(this.#rings)) ring.clear();
     this.#table.removeView(this.shared);
     this.#table.removeView(this.#hidden);
@@ -190,7 +200,6 @@ export class CacheStore {
   /** Rewrites a stored answer. @param seconds how long readers may serve it, from when it was stored */
   #write({ kind, entry }: Omit<StoredAnswer, 'isHidden'>, seconds: number, view: ViewId): boolean {
     const answer = { ...entry, ...computeFreshness(entry.lifetime, seconds, entry.stored) };
-    this.#rings[kind].noteGone();
     if (!this.#table.cache(answer, entry.storedAt, view)) return false;
     const { place, hash } = this.#table.lastCached;
     this.#rings[kind].push(place, hash);
@@ -199,9 +208,7 @@ export class CacheStore {
 
   /** Lists the answer cached last. */
   #list(kind: CacheKind): Stored {
-    const { place, hash, replaced } = this.#table.lastCached;
-    const former = toCacheKind(replaced);
-    if (former !== undefined) this.#rings[former].noteGone();
+    const { place, hash } = this.#table.lastCached;
     const ring = this.#rings[kind];
     const isFull = ring.size >= this.#options.capacity[kind];
     if (isFull) ring.dropOldest((...at) => this.#dropAt(...at));
@@ -209,9 +216,21 @@ export class CacheStore {
     return isFull ? 'evicted' : 'stored';
   }
 
-  #dropAt(place: number, hash: number): boolean {
-    if (this.#table.dropCachedAt(place, hash, this.shared)) return true;
-    return this.#hides && this.#table.dropCachedAt(place, hash, this.#hidden);
+  #dropAt(...at: Place): void {
+    if (!this.#table.dropCachedAt(...at, this.shared)) this.#table.dropCachedAt(...at, this.#hidden);
+  }
+
+  #isThere(...at: Place): boolean {
+    return (
+      this.#table.hasCachedAt(...at, this.shared) ||
+      (this.#hides && this.#table.hasCachedAt(...at, this.#hidden))
+    );
+  }
+
+  /** Undefined: an answer that earlier handlers have made of one of these. */
+  #findRing(outcome: number): PlaceRing | undefined {
+    const kind = toCacheKind(outcome);
+    return kind && this.#rings[kind];
   }
 }
 

@@ -29,7 +29,7 @@ import type { CacheAnswers, FoundAnswer, Refreshed, RefreshReason } from './cach
 import { CACHE_KINDS, CacheCounts, type CacheKind } from './cache-counts.ts';
 import { CacheStore, type StoredAnswer } from './cache-store.ts';
 import { answersQuestion, classify, computeLifetime, denialBounds, mayKeep } from './classify.ts';
-import { type CachePrefetch, type CoreDnsCacheRules, toPatience } from './options.ts';
+import { type CachePrefetch, type CoreDnsCacheRules, computeEntries, toPatience } from './options.ts';
 import { Popularity } from './popularity.ts';
 
 export interface CoreDnsAnswersDependencies {
@@ -41,10 +41,6 @@ export interface CoreDnsAnswersDependencies {
   /** Whether the block rotates the addresses of answers; known once it is complete. */
   readonly rotates: () => boolean;
 }
-
-/** Number of shards in CoreDNS, and minimum capacity of each. */
-const SHARDS = 256;
-const MIN_PER_SHARD = 4;
 
 /** An answer of the handlers behind. `isKept`: it is in the cache now. */
 interface Fetched {
@@ -94,10 +90,8 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     this.#clock = clock;
     this.#counts = new CacheCounts(metrics, rules.zones);
     this.#endCollecting = metrics.collectBy(() => this.#showSizes());
-    const computeCapacity = (capacity: number) =>
-      SHARDS * Math.max(MIN_PER_SHARD, Math.floor(capacity / SHARDS));
-    const success = computeCapacity(rules.success.capacity);
-    const denial = computeCapacity(rules.denial.capacity);
+    const success = computeEntries(rules.success);
+    const denial = computeEntries(rules.denial);
     this.#store =
       former === undefined
         ? new CacheStore(table, {

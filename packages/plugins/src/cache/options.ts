@@ -51,7 +51,7 @@ export interface NativeRules extends CommonRules {
 }
 
 export interface CacheLimits {
-  /** Entries. CoreDNS spreads them over 256 shards of at least 4 each, so a small number still holds 1024. */
+  /** Entries: see `computeEntries`. */
   readonly capacity: number;
   /** Seconds, from 1. */
   readonly maxTtl: number;
@@ -59,6 +59,15 @@ export interface CacheLimits {
   readonly minTtl: number;
   /** Whether it is configured. If not, it does not raise what the SOA record of a negative answer says, but with `-compat`. */
   readonly isMinTtlGiven?: boolean;
+}
+
+/** Number of shards in CoreDNS, and minimum capacity of each. */
+const SHARDS = 256;
+const MIN_PER_SHARD = 4;
+
+/** How many answers of a kind are kept. CoreDNS spreads them over shards, so a small number still holds 1024. */
+export function computeEntries({ capacity }: CacheLimits): number {
+  return SHARDS * Math.max(MIN_PER_SHARD, Math.floor(capacity / SHARDS));
 }
 
 export interface CachePrefetch {

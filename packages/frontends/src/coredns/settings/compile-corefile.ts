@@ -11,6 +11,7 @@ import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/devi
 import type { ClientRules } from '@portolan/kernel/listen/client-rules.ts';
 import type { ProxyProtocolPlan } from '@portolan/kernel/listen/proxy-protocol/proxy-policy.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from '@portolan/kernel/listen/query-timeouts.ts';
+import { computeCacheOctets } from '@portolan/kernel/plan/cache-octets.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import type {
   ListenerGroupPlan,
@@ -18,6 +19,7 @@ import type {
   SitePlan,
   TcpPlan,
 } from '@portolan/kernel/plan/server-blocks-plan.ts';
+import { computeEntries } from '@portolan/plugins/cache/options.ts';
 import type { MultisocketOptions } from '@portolan/plugins/multisocket/options.ts';
 import type { PrometheusOptions } from '@portolan/plugins/prometheus/options.ts';
 import type { HistoryPlan } from '@portolan/server/plan/history-plan.ts';
@@ -145,10 +147,19 @@ function compileEngine(
       rotatesAddresses: 'as-handlers-say',
       counting: { by: 'site' },
     },
-    cache: { octets: 4 * 2 ** 20, entries: Number.POSITIVE_INFINITY },
+    cache: { octets: computeCacheOctets(countAnswers(blocks)), entries: Number.POSITIVE_INFINITY },
     udpSize: 4096,
     losses: findLossRule(blocks, restored),
   };
+}
+
+/** The answers that all caches together keep, those of blocks that share a zone included. */
+function countAnswers(blocks: readonly ServerBlock[]): number {
+  const numbers = blocks.flatMap((block) => {
+    const rules = findOptions(block, 'cache');
+    return rules?.kind === 'coredns' ? [computeEntries(rules.success), computeEntries(rules.denial)] : [];
+  });
+  return numbers.reduce((sum, number) => sum + number, 0);
 }
 
 function viewNameIn(block: ServerBlock): Pick<ServerBlockPlan, 'view'> {

@@ -3,6 +3,7 @@
  */
 import type { Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from '@portolan/kernel/listen/query-timeouts.ts';
+import { computeCacheOctets } from '@portolan/kernel/plan/cache-octets.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import type { ListenerGroupPlan } from '@portolan/kernel/plan/server-blocks-plan.ts';
 import type { LocalNamesOptions } from '@portolan/plugins/local-names/options.ts';
@@ -20,11 +21,6 @@ import { makeCacheRules } from './caching-rules.ts';
 import type { DnsmasqPlan } from './dnsmasq-plan.ts';
 import { DNSMASQ_TIMEOUT, type DnsmasqInputs, makeForwardPlan } from './forward-plan.ts';
 import { makeLocalSettings } from './local-settings.ts';
-
-/** Octets per cached answer on average, to convert `--cache-size` to memory (within bounds). */
-const OCTETS_PER_ANSWER = 512;
-const MIN_CACHE_OCTETS = 4 * 2 ** 20;
-const MAX_CACHE_OCTETS = 512 * 2 ** 20;
 
 /** Properties of the machine. */
 export interface DnsmasqMachine {
@@ -70,7 +66,6 @@ function compileListeners(
 
 function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: Interfaces): EnginePlan {
   const { cache, local, listen, filters } = plan;
-  const octets = Math.min(Math.max(cache.size * OCTETS_PER_ANSWER, MIN_CACHE_OCTETS), MAX_CACHE_OCTETS);
   const clients = makeClientsPlan(interfaces, {
     servesOnlyNetworks: listen.localService,
     localises: local.localisesQueries,
@@ -89,7 +84,7 @@ function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: I
       ...writeLastPlugins({ cache: rules, forward, filteredTypes: new Set(filters.types) }),
     ],
     responses: { recursionAvailable: true, rotatesAddresses: cache.rotatesAddresses, domain: undefined },
-    cache: { octets, entries: cache.size, maxTtl: rules.maxTtl },
+    cache: { octets: computeCacheOctets(cache.size), entries: cache.size, maxTtl: rules.maxTtl },
     udpSize: listen.ednsPacketMax,
   });
 }

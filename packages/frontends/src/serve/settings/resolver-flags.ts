@@ -8,6 +8,7 @@ import {
   type UpstreamAddress,
   UpstreamAddressError,
 } from '@portolan/kernel/forward/upstream-address.ts';
+import { computeCacheOctets } from '@portolan/kernel/plan/cache-octets.ts';
 import { isOfKubernetes } from '@portolan/kubernetes/names/labels.ts';
 import { readNameserver } from '@portolan/server/settings/values/nameservers.ts';
 import type { ValueReader } from '@portolan/server/settings/values/value-reader.ts';
@@ -33,11 +34,17 @@ export function readResolver(read: ServeFlagReader, domain: NameKey, sources: Co
     hosts: read
       .texts('hosts')
       .flatMap((path) => read.nonEmpty('--hosts', path, 'the path of a file or folder') ?? []),
-    cacheOctets: read.value('cache-bytes'),
+    cacheOctets: readCacheOctets(read, conf?.cacheEntries ?? 0),
     dnsmasq: conf?.plan,
     cacheEntries: conf?.cacheEntries,
     notes: conf?.notes ?? [],
   };
+}
+
+/** A file that asks for more answers than fit gets the memory for them, unless the flag says how much. */
+function readCacheOctets(read: ServeFlagReader, entries: number): number {
+  const octets = read.value('cache-bytes');
+  return read.isGiven('cache-bytes') ? octets : Math.max(octets, computeCacheOctets(entries));
 }
 
 /** Sequential, unless dnsmasq options say otherwise: users order server lists on purpose. */

@@ -268,6 +268,7 @@ export const SERVE_FLAGS = [
     value: { kind: 'size', min: 0, max: 512 * 2 ** 20 },
     default: '16M',
     help: 'memory for cached answers, up to 512M; 0 turns caching off',
+    details: 'A larger cache-size in --dnsmasq-conf raises the default.',
     group: EXTERNAL,
   },
   {

@@ -16,6 +16,7 @@ import {
   type ForwardRule,
 } from '@portolan/kernel/forward/forward-plan.ts';
 import type { UpstreamAddress } from '@portolan/kernel/forward/upstream-address.ts';
+import { computeCacheOctets } from '@portolan/kernel/plan/cache-octets.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import type { Zone } from '@portolan/kernel/zone/zone.ts';
 import { OUTCOME } from '@portolan/kubernetes/names/outcomes.ts';
@@ -54,6 +55,7 @@ export interface SkyDnsMachine {
 }
 
 const REVERSE_ZONES = ['in-addr.arpa.', 'ip6.arpa.'].map(parseKey);
+/** At least; `rcache` may ask for more. */
 const CACHE_OCTETS = 16 * 2 ** 20;
 
 export function compileSkyDns(
@@ -107,7 +109,10 @@ function compileEngine(settings: SkyDnsSettings, inputs: SkyDnsInputs, now: numb
       ...writeLastPlugins(last, [usePlugin(forwardLimit, { minLabels })]),
     ],
     responses: { recursionAvailable: true, rotatesAddresses: roundRobin, domain: undefined },
-    cache: { octets: CACHE_OCTETS, entries: isBounded ? cacheEntries : Number.POSITIVE_INFINITY },
+    cache: {
+      octets: Math.max(CACHE_OCTETS, computeCacheOctets(cacheEntries)),
+      entries: isBounded ? cacheEntries : Number.POSITIVE_INFINITY,
+    },
     udpSize: DEFAULT_UDP_SIZE,
     losses: settings.losses,
   });

@@ -188,6 +188,7 @@ export class ServerBlocks {
   /** Applies the options of these blocks to everything that outlives plans. */
   follow(): void {
     this.#dependencies.losses.follow(this.#plan.losses);
+    this.#dependencies.table.resizeCache(this.#plan.cache.octets);
     for (const { plugin } of this.#plugins) plugin.follow?.();
   }
 
