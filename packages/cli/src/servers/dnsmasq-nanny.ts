@@ -20,7 +20,8 @@ import type { Companion } from '../process/life-cycle.ts';
 import { listProblems } from '../process/print-problems.ts';
 import { answerWithoutServing } from './answer-dnsmasq-options.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
-import { type CompanionContext, runDnsmasqServer } from './run-dnsmasq.ts';
+import type { CompanionContext } from './open-dnsmasq.ts';
+import { runDnsmasqServer } from './run-dnsmasq.ts';
 
 /** Go's flag package exits with this code for invalid flags. */
 const BAD_FLAGS = 2;

@@ -2,7 +2,6 @@
  * `portolan node-cache`: replaces NodeLocal DNSCache's program, with its command line.
  */
 import { createCoreDnsLog } from '@portolan/frontends/coredns/run/coredns-log.ts';
-import { adaptBlocks } from '@portolan/frontends/node-cache/settings/node-cache-blocks.ts';
 import {
   NODE_CACHE_FLAGS,
   readNodeCacheFlags,
@@ -14,7 +13,6 @@ import { needPrograms } from '@portolan/kernel/base/other-programs.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { EITHER_DASHES, helpText } from '../grammar/help-text.ts';
 import { printProblems } from '../process/print-problems.ts';
-import { NO_COMPANIONS } from '../process/server-companions.ts';
 import { printAbout } from './coredns.ts';
 import { NodeSetup, setUpNetwork } from './node-setup.ts';
 import { serveCorefile } from './serve-corefile.ts';
@@ -49,21 +47,8 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
   needPrograms('node-cache runs ip and iptables');
   const setup = new NodeSetup(plan, log);
   try {
-    return await serveCorefile(
-      { ...plan, conf: plan.corefile, port: String(plan.port) },
-      {
-        role: 'node-cache',
-        companionPlans: { ...NO_COMPANIONS, dashboard: plan.dashboard, takeover: plan.takeover },
-        prepare: (http) => setup.prepare(http),
-        adapt: adaptBlocks,
-        settingsProblems: () => setup.problems,
-        missingRules: () => setup.missingRules,
-        takeover: plan.takeover,
-        // Its rules send clients elsewhere before it stops.
-        drain: 0,
-        accompany: (server, metrics) => setup.accompany(server, metrics),
-      },
-    );
+    const flags = { ...plan, conf: plan.corefile, port: String(plan.port) };
+    return await serveCorefile(flags, setup.program);
   } finally {
     await setup.end();
   }

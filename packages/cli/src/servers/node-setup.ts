@@ -7,6 +7,7 @@ import { NodeCacheMetrics } from '@portolan/frontends/node-cache/network/node-ca
 import type { NodeNetwork } from '@portolan/frontends/node-cache/network/node-network.ts';
 import { createNodeNetwork } from '@portolan/frontends/node-cache/network/set-up-network.ts';
 import { FollowedCorefile } from '@portolan/frontends/node-cache/run/followed-corefile.ts';
+import { adaptBlocks } from '@portolan/frontends/node-cache/settings/node-cache-blocks.ts';
 import type { NodeCachePlan } from '@portolan/frontends/node-cache/settings/node-cache-plan.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import type { Log } from '@portolan/kernel/base/log.ts';
@@ -14,9 +15,10 @@ import { METRICS_TEXT } from '@portolan/kernel/base/metrics/text-format.ts';
 import type { HttpHost } from '@portolan/server/observe/http-host.ts';
 import { HttpServerError } from '@portolan/server/observe/http-server.ts';
 import { openSharedPort } from '@portolan/server/observe/shared-port.ts';
-import type { ServerEvidence } from '@portolan/server/reasons/finding.ts';
 import type { Server } from '@portolan/server/server.ts';
 import type { Companion } from '../process/life-cycle.ts';
+import { NO_COMPANIONS } from '../process/server-companions.ts';
+import type { CorefileProgram } from './serve-corefile.ts';
 
 export class NodeSetup {
   readonly #plan: NodeCachePlan;
@@ -41,17 +43,25 @@ export class NodeSetup {
     });
   }
 
-  /** The faults of the latest ConfigMap. */
-  get problems(): readonly string[] {
-    return this.#corefile.problems;
-  }
-
-  get missingRules(): ServerEvidence['missingRules'] {
-    return this.#network?.missingRules;
+  /** The server of the Corefile, with what it needs around it. */
+  get program(): CorefileProgram {
+    const { dashboard, takeover } = this.#plan;
+    return {
+      role: 'node-cache',
+      companionPlans: { ...NO_COMPANIONS, dashboard, takeover },
+      prepare: (http) => this.#prepare(http),
+      adapt: adaptBlocks,
+      settingsProblems: () => this.#corefile.problems,
+      missingRules: () => this.#network?.missingRules,
+      takeover,
+      // Its rules send clients elsewhere before it stops.
+      drain: 0,
+      accompany: (server, metrics) => this.#accompany(server, metrics),
+    };
   }
 
   /** Renders the Corefile, and adds the addresses that the sockets need. */
-  async prepare(http: HttpHost): Promise<void> {
+  async #prepare(http: HttpHost): Promise<void> {
     const plan = this.#plan;
     // The file distinguishes this process from a predecessor that answers on the same addresses.
     if (plan.pidFile !== undefined) rmSync(plan.pidFile, { force: true });
@@ -65,7 +75,7 @@ export class NodeSetup {
   }
 
   /** Sets rules while the server answers, and removes them before it stops, so that packets do not reach a closed port. */
-  accompany(server: Server, metrics: CoreDnsMetrics): Companion {
+  #accompany(server: Server, metrics: CoreDnsMetrics): Companion {
     return {
       serve: () => {
         this.#server = server;

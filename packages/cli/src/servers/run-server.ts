@@ -47,14 +47,12 @@ function createManner({ log: { level, format }, lameduck, controlSocket }: Serve
 }
 
 function planCompanions(plan: ServePlan): CompanionPlans {
+  const { autoscaler, events } = plan;
   const { objects } = plan.cluster;
-  const hasApiServer = objects.kind === 'api-server';
   return {
     ...NO_COMPANIONS,
-    ...(hasApiServer && { cluster: objects }),
     // Manifests in a folder have neither nodes nor Events.
-    autoscaler: hasApiServer ? plan.autoscaler : undefined,
-    events: hasApiServer ? plan.events : undefined,
+    ...(objects.kind === 'api-server' && { cluster: objects, autoscaler, events }),
     dashboard: plan.dashboard,
     takeover: plan.listen.takeover,
     sidecar: plan.sidecar,
