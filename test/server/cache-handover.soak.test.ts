@@ -97,6 +97,7 @@ describe.each([
     first.signal('SIGTERM');
     await first.exit;
     await askAll(server);
-    expect(upstream.asked.length - length).toBe(NAMES);
+    // A reply that is late is asked for again.
+    expect(new Set(upstream.asked.slice(length)).size).toBe(NAMES);
   });
 });

@@ -14,7 +14,7 @@ const SAVES = FUZZ_SAVE !== undefined;
 /** The same changes in each run, so that a run judges the change that it is for; others with `TEST_SEED`, and where they are saved. */
 const SEED = TEST_SEED === undefined && !SAVES ? 1 : runSeed;
 /** Seconds that each target has. */
-const SECONDS = readSeconds(process.env['FUZZ_SECONDS'] ?? '3');
+const SECONDS = readSeconds(process.env['FUZZ_SECONDS'] ?? '1');
 /** Inputs that are tried even where the time is over before: a slow machine proves something too. */
 const MIN_INPUTS = 500;
 const MAX_INPUT_OCTETS = 65_536;

@@ -1,3 +1,4 @@
 import { defineHandoverTests } from '../../listen/handover.ts';
+import { soakLength } from '../../support/soak-length.ts';
 
-defineHandoverTests(20);
+defineHandoverTests(soakLength(20, 8));

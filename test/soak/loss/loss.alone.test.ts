@@ -7,12 +7,13 @@ import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { LossyUpstream } from '../../support/lossy-upstream.ts';
 import { endAllPrograms, type Serving, servePortolan } from '../../support/portolan.ts';
+import { soakLength } from '../../support/soak-length.ts';
 import { askAsStubs } from '../../support/stub-clients.ts';
 
 afterEach(endAllPrograms);
 
 const PER_SECOND = 200;
-const RUNS = 20;
+const RUNS = soakLength(20, 8);
 const NAMES_PER_RUN = 200;
 
 /** Numbers from 0 to below 1 that are the same in every run (mulberry32). */
