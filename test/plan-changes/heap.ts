@@ -22,12 +22,18 @@ export async function heapUsed(): Promise<number> {
 
 type Class = abstract new (...made: never[]) => object;
 
-/** How many instances of each class there are, by its name. Takes some 0.2 s for each. */
+/** What all counted classes derive from: one walk over the heap, of most of a second, then finds the instances of them all. */
+class Counted {}
+
+/** How many instances of each class there are, by its name. @param classes none derives from another */
 export function countInstances(classes: readonly Class[]): Readonly<Record<string, number>> {
-  // An abstract class is counted like another: by its prototype.
-  return Object.fromEntries(
-    classes.map((each) => [each.name, Number(queryObjects(each as new () => object, { format: 'count' }))]),
-  );
+  for (const { prototype } of classes) Object.setPrototypeOf(prototype, Counted.prototype);
+  const counts = Object.fromEntries(classes.map(({ name }) => [name, 0]));
+  for (const summary of queryObjects(Counted, { format: 'summary' })) {
+    const [name = ''] = /^\w+/.exec(summary) ?? [];
+    if (name in counts) counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
 }
 
 /** The classes that have more instances than before. */

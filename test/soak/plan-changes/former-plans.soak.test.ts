@@ -63,6 +63,7 @@ for (const { name, tools } of FRONT_ENDS)
       const server = await startChanging(name, surroundings);
       expect(await changePlans(server, 1, EARLY)).toEqual([]);
       const instances = countInstances(CLASSES);
+      expect(instances['ServerBlocks']).toBeGreaterThan(0);
       const heap = await heapUsed();
       const { touchedOctets } = server.table.statistics();
       expect(await changePlans(server, EARLY + 1, CHANGES)).toEqual([]);
