@@ -23,13 +23,11 @@ export class ParametersFileError extends Error {
  */
 export async function readParametersFile(file: string, text: string): Promise<ReadonlyMap<string, string>> {
   // Loaded late: the autoscaler itself does not need the memory of a YAML parser.
-  const { parse } = await import('yaml');
-  let object: ReturnType<typeof asRecord>;
-  try {
-    object = asRecord(parse(text));
-  } catch (error) {
-    throw new ParametersFileError(file, describeError(error));
-  }
+  const { parseYamlDocument } = await import('@portolan/kubernetes/yaml/parse-yaml.ts');
+  const document = parseYamlDocument(text);
+  const [fault] = document.errors;
+  if (fault !== undefined) throw new ParametersFileError(file, describeError(fault));
+  const object = asRecord(document.toJS());
   if (object === undefined) throw new ParametersFileError(file, 'no object');
   const isConfigMap = object['kind'] === 'ConfigMap';
   const data = isConfigMap ? (asRecord(object['data']) ?? {}) : object;
