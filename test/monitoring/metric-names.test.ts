@@ -1,5 +1,5 @@
 /**
- * Each metric in an alert or a panel is one that the program shows, and the commands of the runbook pages run.
+ * Each metric in an alert or a panel is one that the program shows, and the commands of the runbook page run.
  */
 
 import { execFile } from 'node:child_process';
@@ -11,7 +11,7 @@ import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALERTS, RECORDING_RULES } from '../../scripts/generate/monitoring/alerts.ts';
 import { DASHBOARDS } from '../../scripts/generate/monitoring/dashboards.ts';
-import { metricsScript } from '../../scripts/generate/monitoring/rules-file.ts';
+import { METRICS_SCRIPT } from '../../scripts/generate/monitoring/rules-file.ts';
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms, look, runPortolan, servePortolan } from '../support/portolan.ts';
 
@@ -20,7 +20,7 @@ const run = promisify(execFile);
 const FOREIGN = new Set(['up']);
 let shown: ReadonlySet<string> = new Set();
 let states: ReadonlySet<string> = new Set();
-let metricsUrl = '';
+let metricsPort = '';
 
 /** The metrics of an expression; recording rules have colons. */
 function listMetrics(expression: string): readonly string[] {
@@ -42,10 +42,10 @@ async function scrapeCorefile(): Promise<string> {
     reload
   }`;
   runPortolan(['coredns', '-conf', await folder.write('Corefile', corefile)]);
-  metricsUrl = `http://127.0.0.1:${metrics}/metrics`;
+  metricsPort = String(metrics);
   let text = '';
   await waitUntil('metrics', async () => {
-    text = await fetch(metricsUrl).then(
+    text = await fetch(`http://127.0.0.1:${metrics}/metrics`).then(
       (response) => response.text(),
       () => '',
     );
@@ -114,8 +114,8 @@ describe('a live scrape', () => {
     expect([...used].sort()).toEqual(RECORDING_RULES.map(({ record }) => record).sort());
   });
 
-  it.each(ALERTS)('is shown by the command of the page of $name', async ({ shows }) => {
-    const { stdout } = await run(process.execPath, ['-e', metricsScript(metricsUrl, shows)]);
+  it.each(ALERTS)('is shown by the command of the section $name', async ({ shows }) => {
+    const { stdout } = await run(process.execPath, ['-e', METRICS_SCRIPT, metricsPort, shows]);
     for (const line of stdout
       .trim()
       .split('\n')

@@ -1,5 +1,5 @@
 /**
- * The alerts: one list, from which the rules for Prometheus and the runbook pages are made.
+ * The alerts: one list, from which the rules for Prometheus and the runbook page are made.
  *
  * All expressions select the job `portolan`. They hold for `serve` and for Corefiles: the first have `portolan_dns_queries_total`, the
  * second `coredns_dns_responses_total`.
@@ -49,16 +49,6 @@ export const RECORDING_RULES: readonly RecordingRule[] = [
 const burn = (short: (typeof WINDOWS)[number], long: (typeof WINDOWS)[number], factor: string): string =>
   `${share(short)} > ${factor} * ${BUDGET} and on (job) ${share(long)} > ${factor} * ${BUDGET}`;
 
-const UPSTREAM_CAUSES = [
-  'The server is down, or a firewall drops port 53 between the nodes and the server.',
-  'The address in `upstreamNameservers`, `stubDomains` or `forward` is wrong.',
-];
-const FAILURE_CAUSES = [
-  'The upstream servers do not answer: see PortolanUpstreamsAllDown.',
-  'The API server has not been read since the start: see PortolanNotReady.',
-  'A plugin or a zone file fails: the log names it.',
-];
-
 export const ALERTS: readonly Alert[] = [
   {
     name: 'PortolanDown',
@@ -93,7 +83,7 @@ export const ALERTS: readonly Alert[] = [
       'The pod is stopping.',
     ],
     shows: '^portolan_(ready|watch_state|config_last_good)',
-    remedies: ['Read the readiness page of the pod: it gives the reason.'],
+    remedies: ['Read the readiness page: it gives the reason.'],
   },
   {
     name: 'PortolanErrorBudgetBurnsFast',
@@ -103,7 +93,11 @@ export const ALERTS: readonly Alert[] = [
     summary: 'More than 0.14 % of all queries fail.',
     meaning:
       'At this rate the failures of a month are used up in two days. SERVFAIL and REFUSED count; NXDOMAIN does not.',
-    causes: FAILURE_CAUSES,
+    causes: [
+      'The upstream servers do not answer: see PortolanUpstreamsAllDown.',
+      'The API server has not been read since the start: see PortolanNotReady.',
+      'A plugin or a zone file fails: the log names it.',
+    ],
     shows: '^(portolan_dns_queries_total|coredns_dns_responses_total).*(SERVFAIL|REFUSED)',
     remedies: [
       'Find out whether names of the cluster or names outside fail: ask for one of each.',
@@ -117,7 +111,7 @@ export const ALERTS: readonly Alert[] = [
     severity: 'warning',
     summary: 'More than 0.06 % of all queries fail, for hours.',
     meaning: 'At this rate the failures of a month are used up in five days.',
-    causes: FAILURE_CAUSES,
+    causes: ['As for PortolanErrorBudgetBurnsFast.'],
     shows: '^(portolan_dns_queries_total|coredns_dns_responses_total).*(SERVFAIL|REFUSED)',
     remedies: ['Look for one upstream server or one domain that fails.'],
   },
@@ -128,9 +122,9 @@ export const ALERTS: readonly Alert[] = [
     severity: 'warning',
     summary: 'More than 1 % of all queries fail.',
     meaning: 'Clients notice: each failed query is asked again, at the next server or after seconds.',
-    causes: FAILURE_CAUSES,
+    causes: ['As for PortolanErrorBudgetBurnsFast.'],
     shows: '^(portolan_dns_queries_total|coredns_dns_responses_total).*(SERVFAIL|REFUSED)',
-    remedies: ['Do as for PortolanErrorBudgetBurnsFast.'],
+    remedies: ['As for PortolanErrorBudgetBurnsFast.'],
   },
   {
     name: 'PortolanDataOld',
@@ -160,7 +154,7 @@ export const ALERTS: readonly Alert[] = [
     meaning: 'As PortolanDataOld, for more than half an hour.',
     causes: ['As for PortolanDataOld.'],
     shows: '^portolan_(data_age_seconds|watch_)',
-    remedies: ['Do as for PortolanDataOld.'],
+    remedies: ['As for PortolanDataOld.'],
   },
   {
     name: 'PortolanNamesLost',
@@ -209,7 +203,10 @@ export const ALERTS: readonly Alert[] = [
     severity: 'warning',
     summary: '{{ $labels.instance }}: upstream server {{ $labels.upstream }}{{ $labels.to }} is down.',
     meaning: 'The server does not answer. Other servers of the same route are asked.',
-    causes: UPSTREAM_CAUSES,
+    causes: [
+      'The server is down, or a firewall drops port 53 between the nodes and the server.',
+      'The address in `upstreamNameservers`, `stubDomains` or `forward` is wrong.',
+    ],
     shows: '^(portolan_upstream_(state|results)|coredns_proxy_healthcheck)',
     remedies: ['Ask the server from the node: `dig @ADDRESS example.com`, with and without `+tcp`.'],
   },
@@ -221,7 +218,7 @@ export const ALERTS: readonly Alert[] = [
     summary: '{{ $labels.instance }}: all upstream servers are down.',
     meaning:
       'Names outside the cluster are answered from the cache, or with SERVFAIL. Names of the cluster are not affected.',
-    causes: [...UPSTREAM_CAUSES, 'The node has no way out.'],
+    causes: ['As for PortolanUpstreamDown.', 'The node has no way out.'],
     shows: '^(portolan_upstream_(state|results)|coredns_(proxy|forward)_healthcheck)',
     remedies: [
       'Compare the replicas: if only one is affected, look at its node.',
@@ -302,7 +299,7 @@ export const ALERTS: readonly Alert[] = [
     ],
     shows: '^(portolan_nodecache_rules|coredns_nodecache_setup_errors_total)',
     remedies: [
-      'Read the reason: `portolan doctor` in the pod, the text of its health check, or `rules not set` in its log.',
+      'Read the reason: `portolan doctor` in the pod, the text of its health page, or `rules not set` in its log.',
       'Examine the node with `portolan doctor --on-node`.',
     ],
   },
