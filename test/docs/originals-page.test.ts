@@ -21,7 +21,7 @@ it.each(ORIGINALS.map((original) => [original.title, original] as const))(
 );
 
 it('lists each original with its result', async () => {
-  const head = ['| in place of | images | asked | memory | result |', '|---|---|---|---:|---|'];
+  const head = ['| in place of | images | memory |', '|---|---|---:|'];
   const table = [...head, ...ORIGINALS.map(formatRow)].join('\n');
   const written = readFileSync(PAGE, 'utf8').replace(
     BLOCK,
@@ -42,16 +42,13 @@ function formatRow(original: OriginalCase): string {
   const { spec } = readOriginal(original.manifest);
   const targets = spec.containers.flatMap((container) => findImageTarget(container) ?? []);
   const used = results.get(original.id)?.containers ?? [];
-  const { title, asks, replicas, note } = original;
-  const names = `${asks.length} names over UDP and TCP`;
-  const asked = replicas === undefined ? names : `replicas of the target: ${replicas}`;
+  const { title, note } = original;
   const cells = [
-    title,
+    note === undefined ? title : `${title}; ${note}`,
     targets.map((target) => `\`${target}\``).join(', '),
-    asked,
     used.map(formatMemory).join(', '),
   ];
-  return `| ${[...cells, note ?? 'starts, answers'].join(' | ')} |`;
+  return `| ${cells.join(' | ')} |`;
 }
 
 const formatMemory = ({ anonymous, limit }: MemoryUse): string =>

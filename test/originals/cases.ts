@@ -94,6 +94,6 @@ export const ORIGINALS: readonly OriginalCase[] = [
     title: 'SkyDNS of Kubernetes 1.2',
     manifest: 'addon-skydns',
     asks: SMALL,
-    note: "as the original; `etcd` is Debian's",
+    note: "`etcd` is Debian's",
   },
 ];

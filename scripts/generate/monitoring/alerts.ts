@@ -14,6 +14,7 @@ export interface Alert {
   /** One sentence, with labels of the series as `{{ $labels.NAME }}`. */
   readonly summary: string;
   readonly meaning: string;
+  /** Possible ones; empty: those of an alert that `meaning` or `remedies` name. */
   readonly causes: readonly string[];
   /** Whether it is about caches of nodes. Default: about servers of the cluster. */
   readonly ofNodes?: true;
@@ -100,7 +101,7 @@ export const ALERTS: readonly Alert[] = [
     ],
     shows: '^(portolan_dns_queries_total|coredns_dns_responses_total).*(SERVFAIL|REFUSED)',
     remedies: [
-      'Find out whether names of the cluster or names outside fail: ask for one of each.',
+      'Ask for a name of the cluster and one outside: which fails?',
       'Compare the replicas: one that fails alone can be deleted.',
     ],
   },
@@ -111,9 +112,12 @@ export const ALERTS: readonly Alert[] = [
     severity: 'warning',
     summary: 'More than 0.06 % of all queries fail, for hours.',
     meaning: 'At this rate the failures of a month are used up in five days.',
-    causes: ['As for PortolanErrorBudgetBurnsFast.'],
+    causes: [],
     shows: '^(portolan_dns_queries_total|coredns_dns_responses_total).*(SERVFAIL|REFUSED)',
-    remedies: ['Look for one upstream server or one domain that fails.'],
+    remedies: [
+      'As for PortolanErrorBudgetBurnsFast.',
+      'Look for one upstream server or one domain that fails.',
+    ],
   },
   {
     name: 'PortolanServfail',
@@ -122,7 +126,7 @@ export const ALERTS: readonly Alert[] = [
     severity: 'warning',
     summary: 'More than 1 % of all queries fail.',
     meaning: 'Clients notice: each failed query is asked again, at the next server or after seconds.',
-    causes: ['As for PortolanErrorBudgetBurnsFast.'],
+    causes: [],
     shows: '^(portolan_dns_queries_total|coredns_dns_responses_total).*(SERVFAIL|REFUSED)',
     remedies: ['As for PortolanErrorBudgetBurnsFast.'],
   },
@@ -140,10 +144,7 @@ export const ALERTS: readonly Alert[] = [
       'The token of the pod is refused.',
     ],
     shows: '^portolan_(data_age_seconds|watch_)',
-    remedies: [
-      'Compare with the other replicas: if only one is old, delete its pod.',
-      'Otherwise look at the API server.',
-    ],
+    remedies: ['If only one replica is old, delete its pod; else look at the API server.'],
   },
   {
     name: 'PortolanDataVeryOld',
@@ -152,9 +153,9 @@ export const ALERTS: readonly Alert[] = [
     severity: 'critical',
     summary: '{{ $labels.instance }} has not heard from the API server for {{ $value | humanizeDuration }}.',
     meaning: 'As PortolanDataOld, for more than half an hour.',
-    causes: ['As for PortolanDataOld.'],
+    causes: [],
     shows: '^portolan_(data_age_seconds|watch_)',
-    remedies: ['As for PortolanDataOld.'],
+    remedies: [],
   },
   {
     name: 'PortolanNamesLost',
@@ -299,7 +300,7 @@ export const ALERTS: readonly Alert[] = [
     ],
     shows: '^(portolan_nodecache_rules|coredns_nodecache_setup_errors_total)',
     remedies: [
-      'Read the reason: `portolan doctor` in the pod, the text of its health page, or `rules not set` in its log.',
+      'Read the reason: by `portolan doctor` in the pod, its health page, or `rules not set` in its log.',
       'Examine the node with `portolan doctor --on-node`.',
     ],
   },
@@ -313,7 +314,7 @@ export const ALERTS: readonly Alert[] = [
     meaning: 'Something asks for many names that do not exist.',
     causes: [
       'A Service was deleted or renamed, and its clients go on.',
-      'A new program asks for outside names with few dots: each goes through the search path first.',
+      'A new program asks for outside names, which go through the search path first.',
       'Malware, or a scan.',
     ],
     shows: '^(portolan_dns_queries_total|coredns_dns_responses_total).*NXDOMAIN',

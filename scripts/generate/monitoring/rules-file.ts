@@ -60,21 +60,23 @@ function runbookSection(alert: Alert): readonly string[] {
   return [
     `## ${name}`,
     '',
-    `${meaning} Severity: ${severity}${after === '0m' ? '' : `, after ${after}`}.`,
+    `${linkAlerts(meaning)} Severity: ${severity}${after === '0m' ? '' : `, after ${after}`}.`,
     '',
     ...(alert.ofNodes === true ? LINES_FOR_NODES : []),
     `    metrics '${shows}'`,
     '',
-    ...listItems('Possible causes', causes),
-    ...listItems('What to do', remedies),
+    ...listItems('Causes:', causes),
+    ...listItems('Remedies:', remedies),
   ];
 }
 
 function listItems(title: string, items: readonly string[]): readonly string[] {
-  const linked = items.map((item) =>
-    item.replaceAll(/\bPortolan[A-Z]\w+/g, (name) => `[${name}](#${name.toLowerCase()})`),
-  );
-  return [`${title}:`, '', ...linked.map((item) => `- ${item}`), ''];
+  if (items.length === 0) return [];
+  return [title, '', ...items.map((item) => `- ${linkAlerts(item)}`), ''];
+}
+
+function linkAlerts(text: string): string {
+  return text.replaceAll(/\bPortolan[A-Z]\w+/g, (name) => `[${name}](#${name.toLowerCase()})`);
 }
 
 const LINES_FOR_NODES = [
