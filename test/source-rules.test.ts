@@ -1,7 +1,8 @@
 /**
- * The rules of the source that a machine can check: imports between packages, no import cycles, file sizes, fragments, opening comments.
+ * The rules of the source that a machine can check: imports between packages, no import cycles, file sizes, fragments, opening comments,
+ * files that comments name.
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -125,6 +126,16 @@ function folderGraph(modules: readonly Module[]): Graph {
     for (const folder of imports.filter(isSourceFile).map(dirname)) if (folder !== from) targets.add(folder);
   }
   return graph;
+}
+
+/** `file: name`, for each TypeScript file that a comment names and that is nowhere. */
+function findMissing(files: readonly SourceFile[], paths: readonly string[]): readonly string[] {
+  return files.flatMap(({ path, text }) =>
+    [...text.matchAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm)]
+      .flatMap(([comment]) => [...comment.matchAll(/(?<![\w/.*-])(?:\.{1,2}\/)*([\w/.-]+\.ts)\b/g)])
+      .filter(([, name = '']) => !paths.some((each) => `/${each}`.endsWith(`/${name}`)))
+      .map(([, name]) => `${path}: ${name}`),
+  );
 }
 
 function isSourceFile(target: string): boolean {
@@ -254,6 +265,21 @@ describe('the source', () => {
   it('opens every module with a comment that says what it is for', () => {
     const silent = modules.filter(({ text }) => !/^(#!.*\n)?\/\*\*\n \* \S/.test(text));
     expect(silent.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('names in comments only files that there are', () => {
+    const others = ['test', 'scripts', 'packages/plugin'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
+    );
+    expect(findMissing(all, [...all.map(({ path }) => path), ...others])).toEqual([]);
+  });
+
+  it('finds names of files that are missing', () => {
+    const text = "/** As in `b.ts` and ../c.ts. */\nread('d.ts');\n// See x/e.ts, and `*.test.ts`.\n";
+    expect(findMissing([{ path: 'a.ts', text }], ['x/b.ts', 'y/e.ts'])).toEqual([
+      'a.ts: c.ts',
+      'a.ts: x/e.ts',
+    ]);
   });
 
   it('has no files named after nothing, and no unfinished or silenced code', () => {

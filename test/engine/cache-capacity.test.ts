@@ -23,7 +23,7 @@ import { QUERY_HEADER, SOA } from '@portolan/kernel/chain/testing/queries.ts';
 import type { EnginePlan } from '@portolan/kernel/plan/engine-plan.ts';
 import { query } from '@portolan/kernel/table/testing/table-answers.ts';
 import { Cache } from '@portolan/plugins/cache/cache.ts';
-import type { CacheKind } from '@portolan/plugins/cache/cache-counts.ts';
+import type { CacheKind } from '@portolan/plugins/cache/cache-metrics.ts';
 import { expect, it } from 'vitest';
 import { ReaderSubject } from '../coredns/reader-subject.ts';
 

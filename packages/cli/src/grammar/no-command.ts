@@ -3,7 +3,7 @@
  */
 import { formatRows } from '@portolan/server/settings/flags/flag-text.ts';
 import { helpRow } from '@portolan/server/settings/flags/klog-flags.ts';
-import { describeProblem } from '@portolan/server/settings/values/problem.ts';
+import { describeProblem, makeUnknownFlagProblem } from '@portolan/server/settings/values/problem.ts';
 import { VERSION } from '../process/version.ts';
 import type { CommandRow } from './command.ts';
 import { describeUnknownCommand } from './subcommands.ts';
@@ -36,7 +36,7 @@ function describeFault(word: string, commands: readonly CommandRow[]): string {
       commands.map(({ name }) => name),
     );
   const remedy = "See 'portolan --help' for all commands.";
-  return describeProblem({ where: word, fault: 'unknown flag', value: undefined, remedy });
+  return describeProblem(makeUnknownFlagProblem(word, remedy));
 }
 
 function formatHelp(commands: readonly CommandRow[]): string {

@@ -14,7 +14,7 @@ export interface LogStream {
 
 let lost = 0;
 
-/** @returns a function that writes lines, each with its newline. The stream needs a listener for errors: see `cli/process/outputs.ts`. */
+/** @returns a function that writes lines, each with its newline. The stream needs a listener for errors: see `packages/cli/src/process/outputs.ts`. */
 export function logLinesTo(stream: LogStream): (line: string) => void {
   const onWritten = (error?: Error | null) => {
     if (error) lost += 1;

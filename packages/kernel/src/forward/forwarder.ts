@@ -2,7 +2,7 @@
  * Forwards questions to the upstream servers of a plan, and sanitises the replies.
  *
  * Equal questions in flight are merged. For each group of servers, `Admission` decides how many may be in flight, and
- * whose turn it is. `resolution.ts` decides which servers a question asks, in which order and how often.
+ * whose turn it is. `query-state.ts` decides which servers a question asks, in which order and how often.
  */
 import { MAX_PLAIN_RCODE, toFullRcode } from '@portolan/dns/edns.ts';
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
@@ -22,7 +22,6 @@ import {
 } from './forward-plan.ts';
 import { type ForwardFailure, type ForwardReply, failed, OVERLOADED, STOPPED } from './forward-reply.ts';
 import type { ForwardStatistics } from './forward-statistics.ts';
-import { HealthProbes } from './health-probes.ts';
 import { InflightQuery } from './inflight-query.ts';
 import { NamedServers, type ResolveName } from './named-servers.ts';
 import { QueryRunner, type QueryRunnerSettings, type QueryRunOutcome } from './query-runner.ts';
@@ -36,6 +35,7 @@ import type { ForwardQuestion } from './transport/query-message.ts';
 import { Upstream } from './upstream/upstream.ts';
 import type { UpstreamStatistics } from './upstream/upstream-statistics.ts';
 import { formatUpstream } from './upstream-address.ts';
+import { UpstreamProbes } from './upstream-probes.ts';
 
 export type { ForwardReply } from './forward-reply.ts';
 export type { ForwardStatistics } from './forward-statistics.ts';
@@ -72,7 +72,7 @@ export class Forwarder {
   readonly #connect: Connect;
   readonly #extraQueries = { retry: 0, hedge: 0 };
   readonly #events: ForwarderEvents | undefined;
-  readonly #probes: HealthProbes;
+  readonly #probes: UpstreamProbes;
   readonly #names: NamedServers;
   readonly #inflightQueries = new QuestionTable<InflightQuery>();
   readonly #retired = new Set<Upstream>();
@@ -98,7 +98,7 @@ export class Forwarder {
     this.#given = plan;
     this.#plan = plan;
     this.#settings = this.#createSettings(plan);
-    this.#probes = new HealthProbes({
+    this.#probes = new UpstreamProbes({
       clock,
       log,
       random: this.#random,

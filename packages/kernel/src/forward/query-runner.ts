@@ -1,5 +1,5 @@
 /**
- * Carries out the transitions of `resolution.ts` for one question: sends its queries, judges replies, sets its timers.
+ * Carries out the transitions of `query-state.ts` for one question: sends its queries, judges replies, sets its timers.
  */
 import { MAX_PLAIN_RCODE, toFullRcode } from '@portolan/dns/edns.ts';
 import { type Edns, type Message, RCODE } from '@portolan/dns/types.ts';

@@ -16,7 +16,7 @@ import { writeAnswerBody } from '@portolan/kernel/table/answer-body.ts';
 import type { CachedWatcher } from '@portolan/kernel/table/cache.ts';
 import type { CachedAnswer, CachedEntry, ViewId, ViewSettings } from '@portolan/kernel/table/types.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
-import type { CacheKind } from './cache-counts.ts';
+import type { CacheKind } from './cache-metrics.ts';
 import { PlaceRing } from './place-ring.ts';
 
 export interface StoredAnswer {

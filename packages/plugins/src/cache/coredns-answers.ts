@@ -26,7 +26,7 @@ import { type CutBody, cutBody } from '@portolan/kernel/table/cut-body.ts';
 import type { CachedEntry, ViewId } from '@portolan/kernel/table/types.ts';
 import type { TableWriter } from '@portolan/kernel/table/writer.ts';
 import type { CacheAnswers, FoundAnswer, Refreshed, RefreshReason } from './cache-answers.ts';
-import { CACHE_KINDS, CacheCounts, type CacheKind } from './cache-counts.ts';
+import { CACHE_KINDS, type CacheKind, CacheMetrics } from './cache-metrics.ts';
 import { CacheStore, type StoredAnswer } from './cache-store.ts';
 import { answersQuestion, classify, computeLifetime, denialBounds, mayKeep } from './classify.ts';
 import { type CachePrefetch, type CoreDnsCacheRules, computeEntries, toPatience } from './options.ts';
@@ -63,7 +63,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   readonly #store: CacheStore;
   readonly #zones: ReadonlySet<NameKey>;
   readonly #uncached: Readonly<Record<CacheKind, ReadonlySet<NameKey>>>;
-  readonly #counts: CacheCounts;
+  readonly #metrics: CacheMetrics;
   /** Sites that answers were cached for, by server. */
   readonly #sites = new Map<string, QuerySite>();
   #lastSite: QuerySite | undefined;
@@ -88,7 +88,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     this.#maxUdpSize = restored.has('udp-size-bound') ? MAX_MESSAGE_OCTETS : MAX_UDP_SIZE;
     this.#rotates = dependencies.rotates;
     this.#clock = clock;
-    this.#counts = new CacheCounts(metrics, rules.zones);
+    this.#metrics = new CacheMetrics(metrics, rules.zones);
     this.#endCollecting = metrics.collectBy(() => this.#showSizes());
     const success = computeEntries(rules.success);
     const denial = computeEntries(rules.denial);
@@ -111,9 +111,9 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
       name: 'cache',
       role: 'cache',
       view: this.#store.shared,
-      hits: this.#counts.hits,
+      hits: this.#metrics.hits,
       ttlBounds: this.#rules,
-      passing: this.#counts.passing,
+      passing: this.#metrics.passing,
       offers: [KEPT_REPLIES.offer((zone) => this.#forwardedIn(zone))],
       questions: namesWithin(this.#zones),
       answers: 'unchanged',
@@ -161,9 +161,9 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   }
 
   count(query: Query, found: Hit | undefined): void {
-    this.#counts.requested(query);
-    if (found === undefined) this.#counts.missed(query);
-    else this.#counts.hit(query, found.kind);
+    this.#metrics.requested(query);
+    if (found === undefined) this.#metrics.missed(query);
+    else this.#metrics.hit(query, found.kind);
   }
 
   async fetch(query: Query, next: Next): Promise<Answer> {
@@ -185,7 +185,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   }
 
   giveStale(query: Query, found: Hit): Answer {
-    this.#counts.servedStale(query);
+    this.#metrics.servedStale(query);
     const stale = this.#present(query, found, this.#rules.serveStale?.ttl ?? 0);
     return { ...stale, extendedError: extendedErrorOfCached(stale.rcode, true) };
   }
@@ -254,7 +254,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   #put(query: Query, kind: CacheKind, answer: WholeAnswer, ttl: number): void {
     const key = query.questionKey;
     const stored = this.#store.put(kind, key, answer, this.#computeLifetime(ttl, this.#clock.monotonic()));
-    if (stored === 'evicted') this.#counts.evicted(query.site, kind);
+    if (stored === 'evicted') this.#metrics.evicted(query.site, kind);
     this.#noteSite(query.site);
   }
 
@@ -272,8 +272,8 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   #showSizes(): void {
     const success = this.#store.countEntries('success');
     const denial = this.#store.countEntries('denial');
-    for (const site of this.#sites.values()) this.#counts.show(site, { success, denial });
-    this.#counts.showEvictions();
+    for (const site of this.#sites.values()) this.#metrics.show(site, { success, denial });
+    this.#metrics.showEvictions();
   }
 
   /**
@@ -300,7 +300,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     const hit = isKept && query.isComposed && !this.#rules.keepTtl ? this.find(query) : undefined;
     const until = hit !== undefined && hit.left > 0 ? this.#share(hit) : undefined;
     if (hit === undefined || until === undefined) query.forbidStoring();
-    else query.answeredFirst(before, { until }, 'cache', this.#counts.later(hit.kind));
+    else query.answeredFirst(before, { until }, 'cache', this.#metrics.later(hit.kind));
   }
 
   /** With `prefetch`, the cache must see each question for a new answer, to count its popularity. */
@@ -329,7 +329,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
         : 'refused';
     if (this.#rules.prefetch !== undefined) this.#interest.forget(questionOfFill(reply));
     if (stored === 'refused') this.#keepMessage(questionOfFill(reply), reply, site);
-    else if (stored === 'evicted') this.#counts.evicted(site, kind);
+    else if (stored === 'evicted') this.#metrics.evicted(site, kind);
     this.#noteSite(site);
   }
 
@@ -355,7 +355,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   }
 
   async refresh(query: Query, next: Next, { isOurs, isStale }: RefreshReason): Promise<Refreshed> {
-    if (isOurs) this.#counts.prefetched(query);
+    if (isOurs) this.#metrics.prefetched(query);
     const asked = isOurs ? query.forOurselves() : query;
     if (!isStale) return { ...(await this.#fetch(asked, next, isOurs)), isFresh: true };
     const answer = await next(withAuthenticData(asked));

@@ -1,6 +1,6 @@
 /**
  * Why an answer has no addresses: a closed union. The same names are words of the log, findings of `doctor`, labels of metrics and
- * headings of the documentation, see `vocabulary.ts`.
+ * headings of the documentation, see `reason-texts.ts`.
  */
 
 /** A name that may have been meant. */

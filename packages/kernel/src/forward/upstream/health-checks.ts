@@ -1,6 +1,6 @@
 /**
  * Checks of a server's health, as CoreDNS makes them. A failed query starts a round, which ends with the first reply. Only failed
- * checks count: the server is down after more of them than the policy allows, and up again after one reply.
+ * checks count: the server is down after more of them than the policy allows, and up again after one reply. Neither is logged.
  */
 import { CLASS, type NameKey, OPCODE, TYPE } from '@portolan/dns/types.ts';
 import type { Clock, Timer } from '../../base/clock.ts';

@@ -3,6 +3,7 @@
  * `_` and `-` in names are equivalent, and flags may be repeated.
  */
 import { findNearest } from '@portolan/kernel/base/nearest.ts';
+import { makeUnknownFlagProblem } from '../values/problem.ts';
 import type { ValueReader } from '../values/value-reader.ts';
 import type { FlagKinds } from './flag.ts';
 import { KLOG_FLAGS } from './klog-flags.ts';
@@ -143,7 +144,7 @@ class FlagReading {
     const { kinds, dashes, remedy } = this.#manners;
     const nearest = findNearest(name, [...kinds.keys(), ...this.#further.keys()]);
     const hint = nearest === undefined ? remedy : `Did you mean ${dashes}${nearest}?`;
-    this.#read.addProblem(`${dashes}${name}`, 'unknown flag', undefined, hint);
+    this.#read.problems.push(makeUnknownFlagProblem(`${dashes}${name}`, hint));
     return inline === undefined && following !== undefined && !following.startsWith('-') ? 2 : 1;
   }
 }

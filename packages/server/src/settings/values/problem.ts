@@ -17,6 +17,11 @@ export function describeProblem({ where, fault, value, remedy }: Problem): strin
   return `${where}: ${fault}${shown}. ${remedy}`;
 }
 
+/** A flag that no table has. */
+export function makeUnknownFlagProblem(flag: string, remedy: string): Problem {
+  return { where: flag, fault: 'unknown flag', value: undefined, remedy };
+}
+
 /** A value that passed all checks, or all its problems. */
 export type Checked<Value> =
   | { readonly kind: 'good'; readonly value: Value }

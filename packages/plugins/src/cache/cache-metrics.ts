@@ -19,7 +19,7 @@ interface Evictions extends Record<CacheKind, number> {
 
 const LABELS = ['server', 'zones', 'view'];
 
-export class CacheCounts {
+export class CacheMetrics {
   readonly #zones: string;
   readonly #families: ReturnType<typeof createFamilies>;
   /** Evictions since they were last shown, one item for each server and view. */

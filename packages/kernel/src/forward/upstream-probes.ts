@@ -1,10 +1,13 @@
 /**
- * Our own probes: whether a silent server is alive, and whether a server loops our queries back to us.
+ * Our own probes of upstream servers: whether a silent one is alive, and whether one loops our queries back to us.
  *
  * The first kind asks for the root's name servers, which every resolver has in its cache: even a server that is slow
  * for some names answers at once. The second asks for a random name in a domain that the server handles. `isOwnProbe`
  * checks incoming queries; if such a name comes back, there is a loop. Each server has at most one loop probe in
  * flight. Only a few servers are tested at a time, since each test holds a socket for a while.
+ *
+ * It logs which servers go down and come up. Servers under `checks` (see upstream/health-checks.ts) have neither probes nor log lines, as
+ * in CoreDNS; metrics count their failed checks.
  */
 import { randomBytes } from 'node:crypto';
 import { encodeName, parseName, ROOT } from '@portolan/dns/name.ts';
@@ -15,7 +18,7 @@ import { type ForwardQuestion, writeQuery } from './transport/query-message.ts';
 import type { AttemptEvents, Upstream } from './upstream/upstream.ts';
 import { probePause, type UpstreamState } from './upstream/upstream-state.ts';
 
-export interface HealthProbeOptions {
+export interface UpstreamProbeOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** From 0 to below 1. */
@@ -39,8 +42,8 @@ const MAX_UNDER_WAY = 32;
 /** For servers of the root, probes need a second label: servers do not forward single-label names. */
 const ROOT_DOMAIN = parseName('portolan-loop-check.');
 
-export class HealthProbes {
-  readonly #options: HealthProbeOptions;
+export class UpstreamProbes {
+  readonly #options: UpstreamProbeOptions;
   /** The servers of outstanding loop probes, by name. */
   readonly #names = new Map<string, Upstream>();
   readonly #pauses = new Map<Upstream, Timer>();
@@ -55,7 +58,7 @@ export class HealthProbes {
   /** A domain that each server handles. */
   readonly #domains = new Map<Upstream, AbsoluteName>();
 
-  constructor(options: HealthProbeOptions) {
+  constructor(options: UpstreamProbeOptions) {
     this.#options = options;
   }
 
