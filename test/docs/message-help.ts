@@ -216,7 +216,7 @@ export const MESSAGE_FAMILIES: readonly MessageFamily[] = [
           'SIGUSR1: loading updated Caddyfile: …',
           'SIGUSR1: starting with listener file descriptors: …',
         ],
-        'The Corefile cannot be used. Run `portolan corefile check`.',
+        'The Corefile cannot be used; the line says why. Run `portolan corefile check`.',
       ],
       [
         ['config in etcd needs a restart'],
@@ -388,13 +388,10 @@ export const MESSAGE_FAMILIES: readonly MessageFamily[] = [
         ['plugin/dnstap: Failed to start dnstap listener: …'],
         'Clients get their answers. Correct the address or the certificate, and start the server again.',
       ],
-      [
-        ['plugin/dnstap: Error accepting dnstap connection: …'],
-        '`dnstap listen` could not take a connection, for example for too many open files.',
-      ],
+      [['plugin/dnstap: Error accepting dnstap connection: …'], 'For example, too many files are open.'],
       [
         ['plugin/dnstap: Closed a collector at …: …'],
-        'It reads too slowly, or does not take the content of dnstap. It may connect again.',
+        'A collector of `dnstap listen` reads too slowly, or does not take the content of dnstap. It may connect again.',
       ],
       [['plugin/dnstap: No connection to dnstap endpoint: …'], 'The receiver is away. It is tried again.'],
       [['plugin/dnstap: Dropped dnstap messages: …'], 'The receiver is too slow. Answers are not lost.'],

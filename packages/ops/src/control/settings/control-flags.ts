@@ -90,22 +90,19 @@ export const EXPLAIN_FLAGS = [
     name: 'manifests',
     valueName: 'folder',
     value: { kind: 'folder' },
-    defaultNote: 'ask a running server',
-    help: 'explain what a server with these manifests would answer, without a running server',
+    help: 'explain a server with these manifests instead of a running one',
   },
   {
     name: 'kubeconfig',
     valueName: 'file',
     value: { kind: 'file' },
-    defaultNote: 'ask a running server',
-    help: 'explain what a server with the cluster of this kubeconfig would answer, without a running server',
+    help: 'explain a server with the cluster of this kubeconfig instead',
   },
   {
     name: 'corefile',
     valueName: 'file',
     value: { kind: 'file' },
-    defaultNote: 'ask a running server',
-    help: 'explain what a server with this Corefile would answer, without a running server',
+    help: 'explain a server with this Corefile instead',
   },
 ] as const satisfies readonly Flag[];
 
