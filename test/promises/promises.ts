@@ -1,6 +1,6 @@
 /**
  * What the server promises to clients of every role, whatever other clients and upstream servers do: each row is a promise with its
- * figure, each column a role. `npm run soak` measures each cell, and `npm run docs` writes the table into the page about security.
+ * figure. `npm run soak` measures it in each role, and `npm run docs` writes the table into the page about security.
  */
 import type { Role } from '../support/roles.ts';
 import { askDearly } from './scenes/dear-questions.ts';

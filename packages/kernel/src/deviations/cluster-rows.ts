@@ -23,10 +23,10 @@ export const CLUSTER_ROWS = [
     id: 'name-exists',
     plugins: KUBERNETES,
     original:
-      'NXDOMAIN for TXT of the apex, for A of `dns-version`, and for a missing type of `ns.dns`; for `_tcp.<service>` although `_http._tcp.<service>` exists, and for `dns.<domain>` although `ns.dns.<domain>` does; for `10.in-addr.arpa` although addresses of the network have records; for other types of a name that has a PTR record, and with `fallthrough` the question is passed on',
+      'NXDOMAIN for TXT of the apex, A of `dns-version`, missing types of `ns.dns` and of names with PTR records (passed on with `fallthrough`); for `_tcp.<service>`, `dns.<domain>` and `10.in-addr.arpa`, although there are names below them',
     portolan:
-      'NODATA; `fallthrough` does not pass on names that exist, except those of the reverse tree above addresses, for types other than SOA',
-    why: 'a name with records of other types, or with names below it, exists (RFC 2308, RFC 8020)',
+      'NODATA; `fallthrough` passes on none but the reverse tree above addresses, for types other than SOA',
+    why: 'such a name exists (RFC 2308, RFC 8020)',
     text: 'A name with names below it, or with records of other types, exists: NODATA (RFC 2308, RFC 8020).',
     inCompat: 'restored',
     leavesToChain: ['names'],
@@ -50,8 +50,8 @@ export const CLUSTER_ROWS = [
   {
     id: 'soa-passed-on',
     plugins: KUBERNETES,
-    original: 'with `fallthrough`, a question for SOA of a name that does not exist is not passed on',
-    portolan: 'it is passed on as one for any other type',
+    original: '`fallthrough` does not pass on SOA of a name that does not exist',
+    portolan: 'it does',
     why: 'the same',
     text: 'A question for SOA is passed on where those for other types are.',
     inCompat: 'restored',
@@ -67,8 +67,8 @@ export const CLUSTER_ROWS = [
     id: 'reverse-of-special-addresses',
     plugins: KUBERNETES,
     original: 'PTR of a loopback, link-local, multicast or metadata address that an endpoint lists',
-    portolan: 'the address has no name of the cluster',
-    why: 'a tenant must not name the metadata service of the cloud',
+    portolan: 'no name of the cluster',
+    why: "a tenant must not name the cloud's metadata service",
     text: 'Loopback, link-local, multicast and metadata addresses have no reverse name, whoever lists them as endpoints.',
     inCompat: 'restored',
     appliesTo: () => true,
@@ -78,8 +78,8 @@ export const CLUSTER_ROWS = [
     plugins: KUBERNETES,
     original: 'PTR of an endpoint at any address, for every service that lists it',
     portolan:
-      'outside the ranges of [`--endpoint-ranges`](../reference/flags.md) or `endpoint_ranges`, only by services with a selector. Without these, at any address',
-    why: 'any tenant may list any address as an endpoint of a service without a selector',
+      'outside [`--endpoint-ranges`](../reference/flags.md) or `endpoint_ranges`, only by services with a selector',
+    why: 'without a selector, any tenant may list any address',
     inCompat: 'stays',
   },
   {
@@ -87,7 +87,7 @@ export const CLUSTER_ROWS = [
     plugins: KUBERNETES,
     original: 'PTR of an address that several services list: all their names alike',
     portolan: 'those of services with a selector come first',
-    why: "a service that merely lists the address of a pod must not hide the pod's own",
+    why: "a service that lists a pod's address must not hide the pod's own",
     inCompat: 'stays',
   },
 ] as const satisfies readonly DeviationRow[];
@@ -99,7 +99,7 @@ export const KUBE_DNS_ROWS = [
     plugins: [],
     original: 'NXDOMAIN for `cluster.local`, `svc.cluster.local`, namespaces, `<namespace>.pod`',
     portolan: 'NODATA',
-    why: 'a name with names below it exists (RFC 8020)',
+    why: 'there are names below (RFC 8020)',
     inCompat: 'stays',
   },
   {
@@ -107,7 +107,7 @@ export const KUBE_DNS_ROWS = [
     plugins: [],
     original: 'NXDOMAIN for type CNAME of names that exist',
     portolan: 'NODATA',
-    why: 'a name that exists does so for type CNAME too (RFC 2308)',
+    why: 'it exists for type CNAME too (RFC 2308)',
     text: 'A name that exists does so for type CNAME too: NODATA (RFC 2308).',
     inCompat: 'stays',
     shownBy: ({ question: { type }, one, other }: DifferingReplies) =>
@@ -126,7 +126,7 @@ export const KUBE_DNS_ROWS = [
     plugins: [],
     original: 'REFUSED for other types of a name that has a PTR record',
     portolan: 'NODATA',
-    why: 'the name of an address that has a PTR record exists for all types (RFC 2308)',
+    why: 'it exists for all types (RFC 2308)',
     inCompat: 'stays',
   },
   {
@@ -170,7 +170,7 @@ export const KUBE_DNS_ROWS = [
   {
     id: 'nodata-has-soa',
     plugins: [],
-    original: 'an empty answer without SOA for SRV of a pod name, and then a crash',
+    original: 'an empty answer for SRV of a pod name, and then a crash',
     portolan: 'NODATA with the SOA record',
     why: 'RFC 2308 section 2.2',
     text: 'NODATA carries the SOA record (RFC 2308 section 2.2).',
@@ -182,8 +182,8 @@ export const KUBE_DNS_ROWS = [
     id: 'kube-dns-reverse-of-special-addresses',
     plugins: [],
     original: 'PTR of a loopback, link-local, multicast or metadata address that an endpoint lists',
-    portolan: 'the address has no name of the cluster',
-    why: 'a tenant must not name the metadata service of the cloud',
+    portolan: 'no name of the cluster',
+    why: 'as with [CoreDNS](#against-coredns)',
     inCompat: 'stays',
   },
 ] as const satisfies readonly DeviationRow[];
