@@ -87,7 +87,7 @@ export const CLUSTER_ROWS = [
     plugins: KUBERNETES,
     original: 'PTR of an address that several services list: all their names alike',
     portolan: 'those of services with a selector come first',
-    why: "a service that lists a pod's address must not hide the pod's own",
+    why: "a service that merely lists a pod's address must not hide the pod's own",
     inCompat: 'stays',
   },
 ] as const satisfies readonly DeviationRow[];

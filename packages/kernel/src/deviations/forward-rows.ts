@@ -60,7 +60,7 @@ export const FORWARD_ROWS = [
     original: '`health_check` probes after a failure; more than `max_fails` failed ones take a server out',
     portolan:
       "judges a server by the real queries, a silent one by a question for the root's name servers. `health_check` and `max_fails` have no effect",
-    why: 'a probe shows no answers',
+    why: 'a probe does not show how names are answered',
     text: 'health_check and max_fails take no server out: the replies to real questions judge it.',
     inCompat: 'restored',
     with: 'sends-again',
@@ -160,7 +160,7 @@ export const FORWARD_ROWS = [
     plugins: FORWARD,
     original: 'REFUSED beyond `max_concurrent` queries; without it, any number',
     portolan:
-      'equal questions count once, and the last quarter is for clients with fewer than 100; without it, 1,500, and 1,500 that wait for a second',
+      'equal questions count once, and the last quarter is for clients with fewer than 100; without it, 1,500 in flight, and 1,500 that wait for a second at most',
     why: 'one client must not take all places',
     inCompat: 'restored',
     leavesToChain: ['forwarding'],

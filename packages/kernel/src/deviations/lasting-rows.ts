@@ -40,7 +40,7 @@ const CLIENT_ROWS = [
     id: 'bounds-of-expressions',
     plugins: ['view', 'template'],
     original: 'an expression has no bounds',
-    portolan: 'a million steps and 4 MB of text, then it has no value; 1,000 nested nodes are refused',
+    portolan: 'after a million steps or 4 MB of text it has no value; 1,000 nested nodes are refused',
     why: 'a query must not keep a core busy',
     inCompat: 'stays',
   },
@@ -188,7 +188,7 @@ const KUBERNETES_ROWS = [
     plugins: ['k8s_external'],
     original:
       'a transfer repeats addresses, lacks service records, has wrong targets for ports of named load balancers, and shows hidden namespaces; nobody is notified',
-    portolan: 'the records of answers; a NOTIFY a second after a change, at most one in 5 s',
+    portolan: 'it has the records of answers; a NOTIFY a second after a change, at most one in 5 s',
     why: 'an alias with other records is refused',
     text: 'A transferred zone has the records that its questions are answered with, and changes are notified.',
     inCompat: 'stays',
@@ -199,7 +199,7 @@ const KUBERNETES_ROWS = [
     plugins: ['kubernetes'],
     original:
       '`multicluster`: until service imports are listed, missing names of all zones are SERVFAIL, and the server is not ready',
-    portolan: 'only of the cluster set',
+    portolan: 'only those of the cluster set',
     why: "the cluster's own names need no imports",
     inCompat: 'stays',
   },
@@ -229,7 +229,7 @@ const KUBERNETES_ROWS = [
     plugins: ['kubernetes'],
     original: 'a transferred reverse zone has the names of services; nobody is notified',
     portolan: 'reverse zones are refused; a NOTIFY a second after a change, at most one in 5 s',
-    why: 'a secondary server would have foreign, old records',
+    why: 'a secondary server would have foreign and old records',
     inCompat: 'stays',
   },
   {
@@ -321,7 +321,7 @@ const TRANSPORT_ROWS = [
     id: 'pipelined-queries',
     plugins: ['forward'],
     original: 'one query at a time on a TCP or TLS connection',
-    portolan: 'many, once a [trial](../adr/0100-pipeline-depth.md) has shown it',
+    portolan: 'many, once a [trial](../adr/0100-pipeline-depth.md) has shown that the server takes them',
     why: 'half the processor time',
     inCompat: 'stays',
   },
@@ -337,7 +337,7 @@ const TRANSPORT_ROWS = [
     id: 'broken-data-unread',
     plugins: [],
     original:
-      'FORMERR for broken data in an authority or additional record, or in an option but client subnet',
+      'FORMERR for broken data in an authority or additional record, or in an option other than a client subnet',
     portolan: 'answered',
     why: 'no handler reads this data',
     inCompat: 'stays',
