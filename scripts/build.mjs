@@ -142,6 +142,20 @@ const OPTIONS = {
 const DEFINED = { PORTOLAN_VERSION: JSON.stringify(version) };
 const SERVERS = Object.values(CACHED).flatMap(Object.keys);
 
+/**
+ * Modules of Node.js as objects: an import as a module would evaluate each export, and so load with `node:http` a client for the web, of
+ * 7 MB.
+ */
+const nodeObjects = {
+  name: 'node-objects',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: 'node', sideEffects: false }));
+    onLoad({ filter: /^/, namespace: 'node' }, ({ path }) => ({
+      contents: `module.exports=process.getBuiltinModule('${path}')`,
+    }));
+  },
+};
+
 function buildSplit(entryPoints) {
   const own = Object.keys(entryPoints);
   return build({
@@ -154,7 +168,11 @@ function buildSplit(entryPoints) {
     define: DEFINED,
     // Packages of CommonJS require modules of Node.js.
     banner: { js: "const require=process.getBuiltinModule('node:module').createRequire(import.meta.url);" },
-    plugins: [separate([...SHARED, ...SERVERS].filter((name) => !own.includes(name))), workspaces],
+    plugins: [
+      separate([...SHARED, ...SERVERS].filter((name) => !own.includes(name))),
+      nodeObjects,
+      workspaces,
+    ],
   });
 }
 
