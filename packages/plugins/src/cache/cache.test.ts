@@ -68,9 +68,11 @@ function makeCache(options: Partial<CoreDnsCacheRules> = {}, restored = NOTHING_
     ].map(([, type = '', count]) => `${type} ${count}`.trim());
   let asked = 0;
   let says: Answer = whole([a('www.example.', 60)]);
+  let forbids = false;
   const ask = async (name: string, type = 'A', query = makeQuery(name, type)) => {
-    const answer = await cache.handler.handle(query, () => {
+    const answer = await cache.handler.handle(query, (behind) => {
       asked += 1;
+      if (forbids) behind.forbidCaching();
       return says;
     });
     return answer.kind === 'message' ? answer : undefined;
@@ -89,6 +91,9 @@ function makeCache(options: Partial<CoreDnsCacheRules> = {}, restored = NOTHING_
     asked: () => asked,
     says: (answer: Answer) => {
       says = answer;
+    },
+    forbidCaching: () => {
+      forbids = true;
     },
   };
 }
@@ -221,6 +226,21 @@ it('gives a stale answer at once, and fetches a fresh one behind it', async () =
   await new Promise((resolve) => setImmediate(resolve));
   expect(ttls(await ask('www.example.'))).toEqual([300]);
 });
+
+it.each(['immediate', 'verify'] as const)(
+  'gives no stale answer once a handler behind it has forbidden to cache the next one: %s',
+  async (refresh) => {
+    const { ask, says, clock, forbidCaching } = makeCache({ serveStale: { ...STALE, refresh } });
+    await ask('www.example.');
+    clock.advance(61_000);
+    says(whole([a('www.example.', 300)]));
+    forbidCaching();
+    await ask('www.example.');
+    await new Promise((resolve) => setImmediate(resolve));
+    says({ kind: 'servfail', reason: 'no healthy proxies' });
+    expect(await ask('www.example.')).toBeUndefined();
+  },
+);
 
 it('verifies before it gives a stale answer, where it is told to', async () => {
   const { ask, says, clock } = makeCache({ serveStale: { ...STALE, refresh: 'verify' } });

@@ -233,6 +233,8 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     const ttl = computeLifetime(answer, answerClass, this.#rules, this.#heedsMinimum);
     const told = withTtl(this.#withoutEdns(answer), ttl);
     const presented = { ...told, authenticData: told.authenticData && wantsAuthenticData(query) };
+    // The stale answer that this one replaces would come again and again.
+    if (!query.mayBeCached) this.#drop(query.questionKey);
     if (ttl <= 0 || !mayKeep(query, answer, answerClass)) return { answer: presented, isKept: false };
     const kind = answerClass === 'success' || answerClass === 'delegation' ? 'success' : 'denial';
     if (isWithinAny(query.key, this.#uncached[kind])) return { answer: presented, isKept: false };
@@ -243,6 +245,10 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     const denial = kind === 'success' && replaces ? this.#store.find(query.questionKey).denial : undefined;
     if (denial !== undefined) this.#store.remove(denial);
     return { answer: presented, isKept: true };
+  }
+
+  #drop(key: QuestionKey): void {
+    for (const stored of Object.values(this.#store.find(key))) this.#store.remove(stored);
   }
 
   /** The OPT record concerns one hop, so CoreDNS drops it. Its extended errors are kept unless `extended-errors` is restored. */
