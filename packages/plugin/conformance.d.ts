@@ -9,7 +9,9 @@ export interface ConformanceOptions {
 
 /**
  * Runs each example of a definition: its plugin must start and stop, leave nothing running, neither throw nor block, pass on each question
- * that it does not state, and give one answer to a question that readers may repeat.
+ * that it does not state, act on one that it states, and give one answer to a question that readers or a cache in front may repeat.
+ *
+ * It moves the `Date` of the process while it runs; runs take turns.
  *
  * @returns faults, as whole sentences; empty: it conforms
  */

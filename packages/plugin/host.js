@@ -28,8 +28,27 @@ const HEADER = {
 };
 const SITE = { server: 'dns://:53', zone: 'example.org.', view: '', octets: 40 };
 
-/** What plugins behind answer. */
+/** What other servers and the rest of the chain answer. */
 export const BEHIND = Object.freeze({ ...EMPTY_ANSWER });
+
+/** What plugins behind answer to a name, in turn. */
+export const ANSWERS_BEHIND = [
+  () => BEHIND,
+  () => Object.freeze({ kind: 'nxdomain', aliases: [], soa: undefined, authoritative: false }),
+  () => Object.freeze({ kind: 'servfail' }),
+  (name) => {
+    const record = { name, class: CLASS.IN, ttl: 60, data: { kind: 'A', address: '192.0.2.7' } };
+    return Object.freeze({ kind: 'records', records: [record], additionals: [], authoritative: false });
+  },
+];
+
+const NO_MARKS = {
+  isForAll: true,
+  mayBeCached: true,
+  clientWasRead: false,
+  wasUsed: false,
+  furtherQueries: 0,
+};
 
 /** A question, and whether its answer may be given to others. */
 export class KitQuery {
@@ -41,7 +60,7 @@ export class KitQuery {
   site = SITE;
   #marks;
 
-  constructor(question, sender, parts = {}, marks = { isForAll: true, furtherQueries: 0 }) {
+  constructor(question, sender, parts = {}, marks = { ...NO_MARKS }) {
     this.header = parts.header ?? HEADER;
     this.edns = parts.edns;
     this.question = question;
@@ -58,31 +77,38 @@ export class KitQuery {
     return this.header.checkingDisabled;
   }
 
-  /** Whether readers may give the answer again. */
-  get isForAll() {
-    return this.#marks.isForAll;
+  /** What the plugin has said of the answer. `isForAll`: readers may give it again. `mayBeCached`: a cache in front may. */
+  get marks() {
+    return this.#marks;
   }
 
   dependOnClient() {
+    this.#marks.clientWasRead = true;
     this.forbidStoring();
     return this.sender;
   }
 
   dependOnFamily() {
+    this.#marks.wasUsed = true;
     return this.sender.address.includes(':') ? 'ipv6' : 'ipv4';
   }
 
   forbidStoring() {
     this.#marks.isForAll = false;
+    this.#marks.wasUsed = true;
   }
 
   forbidCaching() {
+    this.#marks.mayBeCached = false;
     this.forbidStoring();
   }
 
-  keepLetters() {}
+  keepLetters() {
+    this.#marks.wasUsed = true;
+  }
 
   count(count) {
+    this.#marks.wasUsed = true;
     count.add(this.site, 1);
   }
 
@@ -100,13 +126,17 @@ export class KitQuery {
     return this.#marks.furtherQueries > 32 ? undefined : this.about(question);
   }
 
-  repeat() {}
+  repeat() {
+    this.#marks.wasUsed = true;
+  }
 
   metadata() {
     return undefined;
   }
 
-  noteMetadata() {}
+  noteMetadata() {
+    this.#marks.wasUsed = true;
+  }
 }
 
 /** The server block of `example.org`. */
@@ -161,6 +191,22 @@ export function makeHost() {
     },
   };
   return host;
+}
+
+/** Has `Date` show the time of a host too. It goes on, for loops that wait for it. @returns a function that restores it */
+export function moveDate(host) {
+  const SystemDate = globalThis.Date;
+  const began = performance.now();
+  const now = () => host.now + Math.floor(performance.now() - began);
+  globalThis.Date = new Proxy(SystemDate, {
+    apply: () => new SystemDate(now()).toString(),
+    construct: (target, given, called) =>
+      Reflect.construct(target, given.length === 0 ? [now()] : given, called),
+    get: (target, key) => (key === 'now' ? now : Reflect.get(target, key)),
+  });
+  return () => {
+    globalThis.Date = SystemDate;
+  };
 }
 
 /** @param published gets the answers of all publications */
@@ -235,6 +281,13 @@ const READERS = {
     };
   },
 };
+
+/** The plugins of CoreDNS up to `cache`: one that stands before these sees queries that the cache could answer. */
+export const UP_TO_CACHE = new Set(
+  `root metadata geoip cancel proxyproto quic grpc_server https https3 portolan timeouts multisocket reload nsid bufsize
+    bind debug trace ready health pprof shed prometheus errors log dnstap local dns64 any chaos loadbalance tsig
+    rewrite autopath acl cache`.split(/\s+/),
+);
 
 /** Numbers of types that questions ask for. */
 export const ASKED_TYPES = [

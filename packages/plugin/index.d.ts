@@ -12,11 +12,14 @@ export declare const API: 2;
 export interface PluginDefinition<Name extends string = string, Options = unknown> {
   /** Its word in a Corefile: lower-case letters, digits and `_`. */
   readonly name: Name;
-  /** The plugin that sees queries directly after it; for plugins that CoreDNS does not have. */
+  /**
+   * The plugin that sees queries directly after it; for plugins that CoreDNS does not have. Behind `cache`, it sees no query that the cache
+   * answers: a plugin that overrides others at times stands before it.
+   */
   readonly before?: string;
-  /** It answers questions by itself. */
+  /** Only for plugins of the program: it answers by itself, so no warning says that its server block answers nothing. */
   readonly answers?: true;
-  /** It sees queries or answers and no other front end has it, so `--blocks-extra` may name it. */
+  /** Only for plugins of the program: it sees queries or answers and no other front end has it, so `--blocks-extra` may name it. */
   readonly joinsBlocks?: true;
   /** It writes or sends something beside answers, so commands that only compare answers leave it out. Since 2.1.0. */
   readonly hasSideEffects?: true;
@@ -149,7 +152,7 @@ export interface Next {
 export interface HandlerParts {
   /** For logs and metrics: the name of the plugin. */
   readonly name: string;
-  /** Questions that it may answer, change or refuse. It passes all other queries to `next` unchanged. */
+  /** Questions that it may answer, change or refuse. Readers answer others without it; those that reach `handle` it passes on unchanged. */
   readonly questions: Questions;
   /**
    * How it changes answers of the handlers behind it, for questions outside its `questions`. `unchanged`: not at all. `modifiers`: as
@@ -172,8 +175,8 @@ export interface HandlerParts {
    */
   readonly explainedBy?: 'cluster' | 'loop';
   /**
-   * Whether it changes questions, or answers of the handlers behind it, within its `questions`: what a cache behind it has is no answer to
-   * these. Since 2.1.0. Default: no.
+   * Whether it changes questions, or answers of the handlers behind it, within its `questions`. Only for plugins of roles whose cache is no
+   * plugin, such as `serve`: what that cache has is then no answer to these. A Corefile says it by the order. Since 2.1.0. Default: no.
    */
   readonly changesAnswers?: true;
   /** Whether it rotates the addresses of answers. Default: no. */
@@ -272,7 +275,10 @@ export interface Match {
   readonly byFamily?: true;
   /** Whether only queries with DO, whose clients want signatures (RFC 3225). Since 2.1.0. Default: all queries. */
   readonly dnssecOk?: true;
-  /** Whether it acts on each query, so that no stored answer of the handlers behind it replaces its own. Since 2.1.0. Default: no. */
+  /**
+   * Whether `handle` must see each query, as to write it down: readers then repeat no stored answer, whoever stored it. For answers that
+   * only change, `Query.forbidStoring` is enough. Since 2.1.0. Default: no.
+   */
   readonly always?: true;
   /** Whether only names that the handlers behind lack: it passes on what publishers have. Default: all names. */
   readonly ifMissing?: true;
@@ -322,16 +328,22 @@ export interface Query {
   readonly site: QuerySite;
   /** The client, for logs and metrics. Answers must not depend on it. */
   readonly sender: Client;
-  /** The client, for an answer that depends on it: from now on the answer is only for this client and is never cached. */
+  /**
+   * The client, for an answer that depends on it: from now on no reader repeats the answer. A `cache` in front of the plugin keeps it for
+   * all clients, as in CoreDNS, unless you call `forbidCaching`, too.
+   */
   dependOnClient(): Client;
   /**
    * Over what it came. Only for questions that a handler states by family: from now on a stored answer is only for clients of the same
    * family.
    */
   dependOnFamily(): 'ipv4' | 'ipv6';
-  /** For an answer that depends on more than the options and the name: on the time, chance, a server. */
+  /** For an answer that depends on more than the options and the name: on the time, chance, a server. No reader repeats it. */
   forbidStoring(): void;
-  /** For an answer that is only for clients in the place of this one: no cache keeps it. */
+  /**
+   * The same, and no `cache` in front of the plugin keeps the answer for its TTL. For answers that are only for clients in the place of this
+   * one, and for queries that the plugin passes on now and answers at another time.
+   */
   forbidCaching(): void;
   /** For records that have the letters of their source: a stored answer keeps them, whatever letters the next client writes. */
   keepLetters(): void;
@@ -386,7 +398,7 @@ export interface Log {
 }
 
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch. Tests can set it. */
   now(): number;
   /** Milliseconds that never go back, for durations. */
   monotonic(): number;
@@ -566,6 +578,9 @@ export declare function anyName(types: ReadonlySet<number>): Questions;
 
 /** Reads the use of a directive without settings. @throws the fault of an argument */
 export declare function readBareUse(cursor: Cursor): void;
+
+/** @returns what is wrong with a handler, for a message; undefined: a host can ask it. Since 2.1.0. */
+export declare function findHandlerFault(handler: Handler): string | undefined;
 
 /** @returns what is wrong with limits, for a message; undefined: a host can apply them */
 export declare function findLimitsFault(limits: RateLimits): string | undefined;

@@ -51,6 +51,24 @@ export function readBareUse(cursor) {
     throw cursor.argumentError('Take the word out: this plugin has no settings.');
 }
 
+/** RFC 1035 section 4.2.1. */
+const MIN_UDP_SIZE = 512;
+const MAX_UINT16 = 0xffff;
+
+export function findHandlerFault(handler) {
+  const { role, questions, handle, maxUdpSize, flags, limits } = handler;
+  if (role !== 'other') return `the role of its handler is not 'other': ${role}`;
+  if (typeof handle !== 'function') return `handle is not a function: ${handle}`;
+  if (typeof questions?.includes !== 'function' || typeof questions.matches !== 'function')
+    return `its handler states no questions: ${questions}. Write them as in questions: namesWithin(zones)`;
+  const isUint16 = (bits) => Number.isInteger(bits) && isBetween(bits, 0, MAX_UINT16);
+  if (maxUdpSize !== undefined && !(isUint16(maxUdpSize) && maxUdpSize >= MIN_UDP_SIZE))
+    return `not a size of a UDP response: ${maxUdpSize}`;
+  if (flags !== undefined && !(isUint16(flags.clear) && isUint16(flags.set)))
+    return `not flags of a header: ${JSON.stringify(flags)}`;
+  return limits === undefined ? undefined : findLimitsFault(limits);
+}
+
 const RESPONSE_KINDS = ['response', 'nodata', 'nxdomain', 'referral', 'error'];
 const MAX_COUNTS = 10_000_000;
 const MAX_SLIP = 255;

@@ -175,11 +175,25 @@ describe('coredns -plugin', () => {
       'old.js',
       "export default { api: 1, name: 'old', before: 'hosts', syntax: ['old'], examples: ['old'], parse() {}, create() {} };\n",
     );
+    const written = (name: string, text: string) => folder.write(`${name}.js`, text);
+    const named = await written('named', 'export const named = 1;\n');
+    const empty = await written('empty', '// Nothing yet.\n');
+    const plain = await written('plain', "export default { name: 'plain', read() {}, create() {} };\n");
+    const awaiting = await written('awaiting', 'await 0;\nexport default 1;\n');
+    const throwing = await written('throwing', "throw new Error('boom');\n");
     const refusals: readonly (readonly [string, string])[] = [
       ['records', 'not NAME=MODULE[:before=WORD]'],
       ['hosts=./x.js', 'there is a plugin hosts'],
       ['a=/nonexistent.js', 'no such module: /nonexistent.js'],
-      [`other=${folder.path}/records.js`, 'its name is records'],
+      [
+        `other=${folder.path}/records.js:before=file`,
+        `its name is records\n  Write -plugin=records=${folder.path}/records.js:before=file.`,
+      ],
+      [`named=${named}`, 'it has no default export\n  Write export default definePlugin({ … })'],
+      [`empty=${empty}`, 'it has no default export'],
+      [`plain=${plain}`, 'definePlugin has not made it\n  Write export default definePlugin({ … })'],
+      [`awaiting=${awaiting}`, 'Move the await at its top level into start of the plugin.'],
+      [`throwing=${throwing}`, 'boom\n  Run it with node to see the whole error.'],
       [`${own}:before=nosuch`, 'no plugin for records to stand before: nosuch'],
       [`old=${old}`, 'it is for API 1, and this server has API 2'],
       [`old=${old}`, 'packages/plugin/README.md says what changed since version 1'],
@@ -189,6 +203,32 @@ describe('coredns -plugin', () => {
       expect((await program.exit).code).toBe(1);
       expect(program.errors).toContain(fault);
     }
+  });
+
+  it('does not start with a handler that states no questions', async () => {
+    const folder = await makeFolder();
+    const silent = await folder.write(
+      'silent.js',
+      faulty('silent', 'questions: undefined, handle: (query, next) => next(query)'),
+    );
+    const conf = await folder.write('Corefile', `.:${await findFreePort()} {\n bind 127.0.0.1\n silent\n}\n`);
+    const program = runPortolan(['coredns', '-conf', conf, `-plugin=silent=${silent}`]);
+    expect((await program.exit).code).toBe(1);
+    expect(program.errors).toContain('plugin/silent: its handler states no questions: undefined');
+  });
+
+  it('loads TypeScript where Node.js does, and says so elsewhere', async () => {
+    const folder = await makeFolder();
+    const path = await folder.write(
+      'typed.ts',
+      `const ZONES: ReadonlySet<string> = new Set();\n${faulty('typed', 'handle: (query, next) => next(query)')}`,
+    );
+    const conf = await folder.write('Corefile', '. {\n typed\n}\n');
+    const check = runPortolan(['corefile', 'check', `--plugin=typed=${path}`, conf]);
+    const { code } = await check.exit;
+    const isLoaded = 'typescript' in process.features && process.features.typescript !== false;
+    expect(code).toBe(isLoaded ? 0 : 1);
+    if (!isLoaded) expect(check.errors).toContain('Compile it to JavaScript, or run Node.js 22.18 or later.');
   });
 });
 
@@ -262,12 +302,12 @@ describe('the conformance kit', () => {
     [
       'answers by the time, and lets readers repeat it',
       "handle: () => ({ kind: 'servfail', reason: String(context.clock.now()) })",
-      'it must call dependOnClient or forbidStoring',
+      'it must call forbidStoring',
     ],
     [
       'answers from a date on, and lets readers repeat what it did before',
       "questions: ZONE, handle: (query, next) => (context.clock.now() < Date.UTC(2099, 0, 1) ? next(query) : { kind: 'refused' })",
-      'it must call dependOnClient or forbidStoring',
+      'it must call forbidStoring, also for what it passes on',
     ],
     ['answers with an unknown kind', "handle: () => ({ kind: 'refuse' })", 'does not know: refuse'],
     [
@@ -283,17 +323,37 @@ describe('the conformance kit', () => {
     [
       'states rates that no host can apply',
       'handle: (query, next) => next(query), limits: { zones: [], requestsPerSecond: -1 }',
-      'The host cannot apply its limits: not a rate: -1',
+      'No host can ask it: limits: not a rate: -1',
     ],
     [
       'states questions that no match covers',
       'questions: { includes: () => true, matches: () => [] }, handle: (query, next) => next(query)',
       'and no match of them covers it',
     ],
+    [
+      'states no questions',
+      'questions: undefined, handle: (query, next) => next(query)',
+      'states no questions',
+    ],
   ])('fails a plugin that %s', async (_, instance, fault) => {
     const folder = await makeFolder();
     const { status, output } = await test(await folder.write('faulty.js', faulty('faulty', instance)));
     expect(status).toBe(1);
     expect(output).toContain(fault);
+  });
+
+  it('fails a module that waits at its top level', async () => {
+    const folder = await makeFolder();
+    const path = await folder.write('awaiting.js', "await 0;\nexport { default } from './maintenance.js';\n");
+    const output =
+      'No server can load it: move the await at its top level into start of the plugin.\n1 fault\n';
+    expect(await test(path)).toEqual({ status: 1, output });
+  });
+
+  it('fails a module without a default export', async () => {
+    const folder = await makeFolder();
+    const path = await folder.write('named.js', 'export const named = 1;\n');
+    const output = 'It has no default export: write export default definePlugin({ … }).\n1 fault\n';
+    expect(await test(path)).toEqual({ status: 1, output });
   });
 });

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
+import { types } from 'node:util';
 import { findDefinition, registerPlugin } from '@portolan/frontends/plugins/registry.ts';
 import { describeError } from '@portolan/kernel/base/describe-error.ts';
 import { needPrograms } from '@portolan/kernel/base/other-programs.ts';
@@ -19,7 +20,7 @@ const FORM = /^([a-z][a-z0-9_]*)=(.+?)(?::before=([a-z0-9_]+))?$/;
 
 /** For modules that are not definitions, or definitions for another API. */
 const REMEDY =
-  'Make it by definePlugin of @portolan/plugin 2; packages/plugin/README.md says what changed since version 1.';
+  'Write export default definePlugin({ … }), of @portolan/plugin 2; packages/plugin/README.md says what changed since version 1.';
 
 /** @throws Error with the flag, the reason and a remedy */
 export async function loadOutsidePlugins(texts: readonly string[]): Promise<void> {
@@ -57,10 +58,13 @@ interface WantedPlugin {
 async function load(text: string, { name, specifier, before }: WantedPlugin): Promise<void> {
   const module = await importModule(text, specifier);
   const { findDefinitionFault, guardPlugin } = await import('@portolan/corefile/definition/guard-plugin.ts');
-  const fault = findDefinitionFault(module, name);
+  const fault = findDefinitionFault(module);
   if (fault !== undefined) throw refusal(text, fault, REMEDY);
   // The shape was checked.
   const definition = module as PluginDefinition;
+  const { name: own } = definition;
+  if (own !== name)
+    throw refusal(text, `its name is ${own}`, `Write -plugin=${own}=${text.slice(text.indexOf('=') + 1)}.`);
   const next = before ?? definition.before;
   if (next === undefined)
     throw refusal(text, 'it names no plugin that it stands before', 'Write one, as in :before=forward.');
@@ -77,11 +81,21 @@ async function importModule(text: string, specifier: string): Promise<unknown> {
     );
   try {
     const { default: module } = (await import(path)) as { readonly default?: unknown };
-    return module;
+    // Bundles of servers have `require` for `import()`, which gives all exports where there is no default one.
+    return types.isModuleNamespaceObject(module) ? undefined : module;
   } catch (error) {
     const reason = describeError(error);
-    throw refusal(text, `${path} cannot be loaded: ${reason}`, 'Run it with node to see the whole error.');
+    throw refusal(text, `${path} cannot be loaded: ${reason}`, findLoadRemedy(path, error));
   }
+}
+
+function findLoadRemedy(path: string, error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ERR_UNKNOWN_FILE_EXTENSION' && /\.m?ts$/.test(path))
+    return 'Compile it to JavaScript, or run Node.js 22.18 or later.';
+  return code === 'ERR_REQUIRE_ASYNC_MODULE'
+    ? 'Move the await at its top level into start of the plugin.'
+    : 'Run it with node to see the whole error.';
 }
 
 /** @returns the path of a module; undefined: there is none */

@@ -88,6 +88,12 @@ describe('a handler', () => {
       'plugin/test: limits: maxCounts is not a whole number from 1 to 10000000: 0',
     );
     expect(make({ limits: LIMITS }).handler.limits).toBe(LIMITS);
+    expect(() => make({ questions: undefined } as unknown as Partial<Handler>)).toThrow(
+      'plugin/test: its handler states no questions: undefined. Write them as in questions: namesWithin(zones)',
+    );
+    expect(() => make({ handle: undefined } as unknown as Partial<Handler>)).toThrow(
+      'handle is not a function',
+    );
     expect(() => make({ role: 'publisher' } as unknown as Partial<Handler>)).toThrow(
       "is not 'other': publisher",
     );
@@ -211,11 +217,13 @@ it('ends a start after 60 s, and a stop after 10 s', async () => {
 
 it.each([
   [undefined, 'it has no default export'],
+  [{}, 'it has no default export'],
+  [{ name: 'x', syntax: ['x'], read() {}, create() {} }, 'definePlugin has not made it'],
   [{ api: 1, name: 'x' }, 'it is for API 1, and this server has API 2'],
-  [{ api: 2, name: 'y' }, 'its name is y'],
+  [{ api: 2, name: 'x' }, 'it has no syntax'],
   [{ api: 2, name: 'x', syntax: ['x'], read() {} }, 'it lacks read or create'],
 ])('names the fault of %j', (exported, fault) => {
-  expect(findDefinitionFault(exported, 'x')).toBe(fault);
+  expect(findDefinitionFault(exported)).toBe(fault);
 });
 
 describe('a list without an end', () => {

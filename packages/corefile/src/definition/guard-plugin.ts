@@ -15,7 +15,7 @@ import type { Plugin, PluginContext, StopReason } from '@portolan/kernel/contrac
 import {
   COUNTERS,
   type Context,
-  findLimitsFault,
+  findHandlerFault,
   type Handler,
   type Plugin as OutsidePlugin,
   type PluginDefinition,
@@ -33,20 +33,19 @@ const API = 2;
 const DEADLINE = 5_000;
 const START_DEADLINE = 60_000;
 const STOP_DEADLINE = 10_000;
-/** RFC 1035 section 4.2.1. */
-const MIN_UDP_SIZE = 512;
-const MAX_UINT16 = 0xffff;
 /** The engine compiles each match into a rule of the table. */
 const MAX_MATCHES = 100_000;
 /** The services of the contract. Those of the engine are for our own plugins. */
 const SERVICES: readonly Service<unknown>[] = [COUNTERS, PUBLICATIONS, STORED_ANSWERS, UPSTREAMS, WATCHES];
 
 /** @returns a fault of what a module exports; undefined if it is a definition for this server */
-export function findDefinitionFault(exported: unknown, name: string): string | undefined {
+export function findDefinitionFault(exported: unknown): string | undefined {
   if (typeof exported !== 'object' || exported === null) return 'it has no default export';
-  const { api, name: own, syntax, read, create } = exported as Partial<PluginDefinition> & { api?: unknown };
+  const { api, syntax, read, create } = exported as Partial<PluginDefinition> & { api?: unknown };
+  // CommonJS without exports, as a module without `import` and `export` is, gives an empty object.
+  if (api === undefined)
+    return Object.keys(exported).length === 0 ? 'it has no default export' : 'definePlugin has not made it';
   if (api !== API) return `it is for API ${String(api)}, and this server has API ${API}`;
-  if (own !== name) return `its name is ${String(own)}`;
   if (!Array.isArray(syntax)) return 'it has no syntax';
   return typeof read === 'function' && typeof create === 'function' ? undefined : 'it lacks read or create';
 }
@@ -185,15 +184,8 @@ class GuardedPlugin implements Plugin {
 
 /** @throws TypeError for what is not a handler, or one that this server cannot ask */
 function guardHandler(name: string, handler: Handler, clock: Clock): HostHandler {
-  const { role, answers, handle, questions, flags, maxUdpSize } = handler;
-  if (role !== 'other')
-    throw new TypeError(`plugin/${name}: the role of its handler is not 'other': ${role}`);
-  if (typeof handle !== 'function') throw new TypeError(`plugin/${name}: handle is not a function`);
-  if (maxUdpSize !== undefined && !isWithinRange(maxUdpSize, MIN_UDP_SIZE, MAX_UINT16))
-    throw new TypeError(`plugin/${name}: not a size of a UDP response: ${maxUdpSize}`);
-  if (flags !== undefined && ![flags.clear, flags.set].every((bits) => isWithinRange(bits, 0, MAX_UINT16)))
-    throw new TypeError(`plugin/${name}: not flags of a header: ${JSON.stringify(flags)}`);
-  const fault = handler.limits && findLimitsFault(handler.limits);
+  const { answers, questions } = handler;
+  const fault = findHandlerFault(handler);
   if (fault !== undefined) throw new TypeError(`plugin/${name}: ${fault}`);
   const stated = guardQuestions(questions);
   const isOfOtherClass = (query: Query) => query.question.class !== 1 && handler.answersClasses !== undefined;
@@ -207,10 +199,6 @@ function guardHandler(name: string, handler: Handler, clock: Clock): HostHandler
         ? askInTime(name, handler, query, next, clock)
         : next(query),
   };
-}
-
-function isWithinRange(value: number, min: number, max: number): boolean {
-  return Number.isInteger(value) && value >= min && value <= max;
 }
 
 /** A mistake in them makes them too wide, which is slow and never wrong. */

@@ -196,7 +196,7 @@ export class Query implements PluginQuery {
     return { name: this.key, type, class: dnsClass, dnssecOk, checkingDisabled, recursionDesired };
   }
 
-  /** The client, for an answer that depends on it: from now on the answer is only for this client and is never cached. */
+  /** The client, for an answer that depends on it: from now on no reader repeats the answer. A cache in front keeps it, as in CoreDNS. */
   dependOnClient(): Client {
     this.#mark.clientWasRead = true;
     return this.#client;
