@@ -13,6 +13,7 @@ const HOURS = /^(\d\d):(\d\d)-(\d\d):(\d\d)$/;
 
 export default definePlugin({
   name: 'maintenance',
+  // Behind it, what was passed on before the hours would be repeated within them.
   before: 'cache',
   syntax: ['maintenance ZONE ADDRESS HH:MM-HH:MM'],
   examples: [
