@@ -35,7 +35,7 @@ export const SCENES: readonly Scene[] = [
           'Beside 12,000 random names a second of one client (A), half of the questions of another wait behind',
         // One batch, where the reader itself is saturated.
         bound: { atMost: 64 },
-        shown: 'at most 64 of them',
+        shown: 'at most 64',
       },
       {
         figure: 'inTime',
@@ -54,7 +54,7 @@ export const SCENES: readonly Scene[] = [
         promise:
           'Beside as many names of type TXT, which the main thread forwards, half of the questions wait behind',
         bound: { atMost: 20 },
-        shown: 'at most 20 of them',
+        shown: 'at most 20',
       },
       {
         figure: 'inTime',

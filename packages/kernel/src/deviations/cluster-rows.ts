@@ -23,7 +23,7 @@ export const CLUSTER_ROWS = [
     id: 'name-exists',
     plugins: KUBERNETES,
     original:
-      'NXDOMAIN for TXT of the apex, A of `dns-version`, missing types of `ns.dns` and of names with PTR records (passed on with `fallthrough`); for `_tcp.<service>`, `dns.<domain>` and `10.in-addr.arpa`, although there are names below them',
+      'NXDOMAIN for TXT of the apex, A of `dns-version`, missing types of `ns.dns` and of names with PTR records (passed on with `fallthrough`); for `_tcp.<service>`, `dns.<domain>` and `10.in-addr.arpa`, which have names below them',
     portolan:
       'NODATA; `fallthrough` passes on none but the reverse tree above addresses, for types other than SOA',
     why: 'such a name exists (RFC 2308, RFC 8020)',

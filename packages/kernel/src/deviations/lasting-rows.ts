@@ -29,7 +29,7 @@ const CLIENT_ROWS = [
     plugins: ['template', 'rewrite'],
     original: 'aliases in a loop keep a core busy',
     portolan: 'an alias to the question itself is not followed, and at most 32 names are asked for',
-    why: 'no question may cost more than another',
+    why: 'no question may cost so much',
     text: 'An alias to the question itself is not followed, and at most 32 names are asked for.',
     inCompat: 'stays',
     appliesTo: ({ templates = [], rules = [] }: FollowsAliases) =>
@@ -48,7 +48,7 @@ const CLIENT_ROWS = [
     id: 'searches-from-the-end',
     plugins: ['view', 'template'],
     original:
-      '`findLast` and `findLastIndex`, where they find nothing, take away what stands before them: `[1, findLast([1], # > 2)]` is `[false, nil]`',
+      '`findLast` and `findLastIndex` without a result take away what stands before them: `[1, findLast([1], # > 2)]` is `[false, nil]`',
     portolan: '`[1, nil]`',
     why: 'that is what it says',
     inCompat: 'stays',
@@ -56,7 +56,7 @@ const CLIENT_ROWS = [
   {
     id: 'references-filled-once',
     plugins: ['rewrite'],
-    original: 'the text inserted for `{1}` is searched for `{2}` again',
+    original: 'the text inserted for `{1}` is searched for `{2}`',
     portolan: 'each reference is filled once',
     why: "a client's name must not grow",
     text: 'Each reference such as {1} is filled in once.',
@@ -66,7 +66,7 @@ const CLIENT_ROWS = [
   {
     id: 'invalid-rewritten-name',
     plugins: ['rewrite'],
-    original: 'an answer whose name becomes invalid is not sent',
+    original: 'no answer if its name becomes invalid',
     portolan: 'the name is not changed',
     why: 'a client should not wait',
     text: 'An answer whose name would be invalid keeps its name.',
@@ -157,7 +157,7 @@ const CLIENT_ROWS = [
     id: 'own-search-lists',
     plugins: ['autopath'],
     original:
-      '`@kubernetes`: pods with `hostNetwork`, `dnsPolicy: None` or `Default`, or `dnsConfig.searches`, are searched for as others',
+      '`@kubernetes`: pods with `hostNetwork`, `dnsPolicy: None` or `Default`, or `dnsConfig.searches`, are like others',
     portolan: "[the pod's own list, or none](../../packages/kubernetes/src/plugins/autopath/README.md)",
     why: 'another list finds other names',
     inCompat: 'stays',
@@ -175,7 +175,7 @@ const CLIENT_ROWS = [
     plugins: ['chaos'],
     original: "without arguments, names CoreDNS's authors",
     portolan: "names Portolan's",
-    why: 'they wrote the server that answers',
+    why: 'they wrote it',
     text: "authors.bind names Portolan's authors.",
     inCompat: 'stays',
     appliesTo: ({ authors }: { readonly authors?: unknown }) => authors === undefined,
@@ -208,7 +208,7 @@ const KUBERNETES_ROWS = [
     plugins: CLUSTER,
     original: 'an endpoint in two slices counts twice for SRV weights',
     portolan: 'counts once',
-    why: 'it is one endpoint, which moves between slices',
+    why: 'it is one endpoint',
     text: 'An endpoint in two slices counts once for the weights of SRV records.',
     inCompat: 'stays',
     shownBy: ({ question: { type }, one, other, parts }: DifferingReplies) =>
@@ -362,7 +362,7 @@ const TRANSPORT_ROWS = [
   {
     id: 'local-proxy-headers',
     plugins: ['proxyproto'],
-    original: "over UDP, a header of the command LOCAL is dropped, or has the client's addresses",
+    original: "over UDP, the command LOCAL is dropped, or has the client's addresses",
     portolan: 'the sender is the client',
     why: 'PROXY protocol section 2.2',
     inCompat: 'stays',
@@ -386,8 +386,8 @@ const TRANSPORT_ROWS = [
   {
     id: 'spans-for-datadog',
     plugins: ['trace'],
-    original: 'Datadog gets spans in MessagePack, facts about the process, and telemetry',
-    portolan: 'the spans in JSON',
+    original: 'Datadog gets MessagePack, facts about the process, and telemetry',
+    portolan: 'spans in JSON',
     why: 'agents take both',
     inCompat: 'stays',
   },
