@@ -125,7 +125,7 @@ export const ALERTS: readonly Alert[] = [
     after: '10m',
     severity: 'warning',
     summary: 'More than 1 % of all queries fail.',
-    meaning: 'Clients notice: each failed query is asked again, at the next server or after seconds.',
+    meaning: 'Clients ask each failed query again, at the next server or after seconds.',
     causes: [],
     shows: '^(portolan_dns_queries_total|coredns_dns_responses_total).*(SERVFAIL|REFUSED)',
     remedies: ['As for PortolanErrorBudgetBurnsFast.'],
