@@ -1,5 +1,5 @@
 /**
- * An upstream server that asks back the questions it gets: the process goes on, is not ready, and recovers by itself.
+ * An upstream server that asks back the questions it gets: the process goes on, is not ready if it starts so, and recovers by itself.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -62,10 +62,11 @@ const COMMANDS: ReadonlyMap<string, readonly string[]> = new Map([
   ],
 ]);
 
-async function start(role: string, flags: readonly string[] = []) {
+async function start(role: string, flags: readonly string[] = [], isLooping = true) {
   const port = await findFreePort();
   const readyPort = await findFreePort();
   const upstream = await startUpstream(port);
+  upstream.isLooping = isLooping;
   const folder = await makeTemporaryFolder();
   const conf = await folder.write(
     'Corefile',
@@ -73,7 +74,10 @@ async function start(role: string, flags: readonly string[] = []) {
       ` hosts {\n 192.0.2.9 own.example\n fallthrough\n }\n cache 30\n loop\n forward . 127.0.0.1:${upstream.port}\n}\n`,
   );
   const program = runPortolan([role, '-conf', conf, ...(COMMANDS.get(role) ?? []), ...flags]);
-  const isReady = async () => (await fetch(`http://127.0.0.1:${readyPort}/ready`)).status === 200;
+  const isReady = async () => {
+    const response = await fetch(`http://127.0.0.1:${readyPort}/ready`).catch(() => undefined);
+    return response?.status === 200;
+  };
   return { program, upstream, isReady, server: { address: '127.0.0.1', port } };
 }
 
@@ -97,6 +101,17 @@ describe.each([...COMMANDS.keys()])('%s, whose upstream server asks back', (role
     expect((await ask(server, 'www.example.', 'A')).header.rcode).toBe(RCODE.NOERROR);
     expect(program.ended).toBe(undefined);
     expect(program.output.split('detected for zone')).toHaveLength(2);
+  });
+
+  it('stays ready if the loop comes later', async () => {
+    const { program, upstream, isReady, server } = await start(role, [], false);
+    await waitUntil('readiness', isReady);
+    upstream.isLooping = true;
+    program.signal('SIGUSR1');
+    await waitUntil('the error', () => program.output.includes('[ERROR] plugin/loop: Loop'));
+    expect((await ask(server, 'www.example.', 'A')).header.rcode).toBe(RCODE.SERVFAIL);
+    expect((await ask(server, 'own.example.', 'A')).header.rcode).toBe(RCODE.NOERROR);
+    expect(await isReady()).toBe(true);
   });
 
   it('ends as CoreDNS does where that is restored', async () => {

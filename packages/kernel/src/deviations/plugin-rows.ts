@@ -414,7 +414,7 @@ const LOOP_ROWS = [
     plugins: ['loop'],
     original: 'a query that comes back ends the process',
     portolan:
-      'names that would take the loop are SERVFAIL, `ready` fails, and the server is tested every 5 s',
+      'names that would take the loop are SERVFAIL, a server that starts is not ready, and the loop is tested every 5 s',
     why: 'no upstream server may end it',
     inCompat: 'restored',
   },

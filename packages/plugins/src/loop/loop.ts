@@ -84,12 +84,10 @@ export class Loop {
     return this.#isLooping;
   }
 
-  /** Not ready while questions would loop. */
+  /** Not ready with a loop from the start, which holds a rollout. Later it stays ready: all replicas find a loop at once. */
   isReady(): boolean {
     return !this.#isLooping;
   }
-
-  readonly losesReadiness = true;
 
   inspect(): PluginInspection {
     return this.#isLooping ? { loopingZone: this.#zone } : {};
