@@ -1,5 +1,5 @@
 /**
- * Measures each cell of the table of promises.
+ * Measures each promise in each role.
  */
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { endAllPrograms } from '../support/portolan.ts';
