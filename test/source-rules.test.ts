@@ -165,6 +165,17 @@ describe('the source', () => {
     expect(breaches).toEqual([]);
   });
 
+  it.each(PROGRAM_PACKAGES.filter((name) => name !== 'plugins'))(
+    'shows in the README of %s each of its folders',
+    (name) => {
+      const page = readFileSync(`packages/${name}/README.md`, 'utf8');
+      const folders = readdirSync(`packages/${name}/src`, { withFileTypes: true })
+        .filter((each) => each.isDirectory() && each.name !== 'testing')
+        .map((each) => each.name);
+      expect(folders.filter((folder) => !page.includes(`](src/${folder}`))).toEqual([]);
+    },
+  );
+
   it.each(PROGRAM_PACKAGES)('imports in %s what its package.json names, and no more', (name) => {
     const files = all.filter(({ path }) => findPackage(path) === name);
     const isProgram = ({ path }: Module) => programModules.some((module) => module.path === path);
