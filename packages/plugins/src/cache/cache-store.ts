@@ -38,7 +38,7 @@ export interface CacheStoreOptions {
 }
 
 /** Of an answer in the table. */
-type Place = readonly [place: number, hash: number];
+type EntryPlace = readonly [place: number, hash: number];
 
 type Stored = 'stored' | 'evicted' | 'refused';
 
@@ -69,7 +69,7 @@ export class CacheStore {
     this.#options = options;
     this.shared = table.defineView(NOTHING);
     this.#hidden = table.defineView(NOTHING);
-    const isThere = (...at: Place) => this.#isThere(...at);
+    const isThere = (...at: EntryPlace) => this.#isThere(...at);
     this.#rings = { success: new PlaceRing(isThere), denial: new PlaceRing(isThere) };
     const watcher: CachedWatcher = {
       gone: (outcome) => this.#findRing(outcome)?.noteGone(),
@@ -216,11 +216,11 @@ export class CacheStore {
     return isFull ? 'evicted' : 'stored';
   }
 
-  #dropAt(...at: Place): void {
+  #dropAt(...at: EntryPlace): void {
     if (!this.#table.dropCachedAt(...at, this.shared)) this.#table.dropCachedAt(...at, this.#hidden);
   }
 
-  #isThere(...at: Place): boolean {
+  #isThere(...at: EntryPlace): boolean {
     return (
       this.#table.hasCachedAt(...at, this.shared) ||
       (this.#hides && this.#table.hasCachedAt(...at, this.#hidden))
