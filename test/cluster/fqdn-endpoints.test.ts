@@ -4,10 +4,11 @@
 import { presentRecord } from '@portolan/dns/present.ts';
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
 import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
-import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import { CLUSTER_ROLES, startClusterRole } from '../support/roles.ts';

@@ -5,9 +5,9 @@
 import { decodeMessage } from '@portolan/dns/message.ts';
 import type { Edns, Message } from '@portolan/dns/types.ts';
 import { type AskOptions, exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
-import { LoopbackUpstream } from '../forward/loopback-upstream.ts';
 import { namespace, service } from '../list-watch/harness.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import { startClusterRole } from '../support/roles.ts';

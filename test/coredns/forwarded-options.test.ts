@@ -3,9 +3,11 @@
  */
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { type EdnsOption, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React } from '@portolan/testing/upstream/received-query.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { LoopbackUpstream, type React, reply } from '../forward/loopback-upstream.ts';
 import { ForwardingSubject } from './forwarding-subject.ts';
 import { EDNS_OPTIONS, makePacket, toComparableMessage, withOpt } from './reader-subject.ts';
 

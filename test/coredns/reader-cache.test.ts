@@ -7,9 +7,11 @@ import { type Message, RCODE, type ResourceRecord } from '@portolan/dns/types.ts
 import { compilePlan } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 import {
   EDNS_OPTIONS,
   makePacket,
@@ -32,7 +34,7 @@ const SOA = {
 } as const;
 
 /** What an upstream says depends on the first label of the name. */
-function answer({ query, send }: Received): void {
+function answer({ query, send }: ReceivedQuery): void {
   const [question] = query.questions;
   if (question === undefined) return;
   const { name } = question;

@@ -13,10 +13,12 @@ import {
   NOTHING_RESTORED,
   type RestoredDeviations,
 } from '@portolan/kernel/deviations/table.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
-import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 import { namespace, service } from '../list-watch/harness.ts';
 import { makePacket, ReaderSubject, SERVER } from './reader-subject.ts';
 
@@ -32,7 +34,7 @@ const SOA = {
 } as const;
 
 /** Names that begin with `missing` do not exist; all others have one address. */
-function answer({ query, send }: Received): void {
+function answer({ query, send }: ReceivedQuery): void {
   const [question] = query.questions;
   if (question === undefined) return;
   const { name } = question;

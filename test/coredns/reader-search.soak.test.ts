@@ -9,11 +9,13 @@ import { CLASS, type Message, RCODE, type RecordData, type ResourceRecord } from
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
-import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 import { endpoints, namespace, service } from '../list-watch/harness.ts';
 import { makePacket, ReaderSubject, toComparableMessage } from './reader-subject.ts';
 
@@ -52,7 +54,7 @@ const TYPES = new Map([
 ]);
 
 /** Names below `example.com` that are not listed do not exist; all others neither, with the SOA record of the root. */
-function answer({ query, send }: Received): void {
+function answer({ query, send }: ReceivedQuery): void {
   const [question] = query.questions;
   if (question === undefined) return;
   const asked = question.name.toLowerCase();

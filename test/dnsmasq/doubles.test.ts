@@ -3,14 +3,10 @@
  */
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React } from '@portolan/testing/upstream/received-query.ts';
+import { makeAddressRecord, reply, replyMessage } from '@portolan/testing/upstream/reply.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  LoopbackUpstream,
-  makeAddressRecord,
-  type React,
-  reply,
-  replyMessage,
-} from '../forward/loopback-upstream.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { type Both, endAllSides, type Heard, hear, runBoth, type Side } from './both.ts';
 

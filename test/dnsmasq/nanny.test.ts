@@ -7,8 +7,9 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder, type TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 
 let folder: TemporaryFolder;

@@ -3,8 +3,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React } from '@portolan/testing/upstream/received-query.ts';
+import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { LoopbackUpstream, makeAddressRecord, type React, reply } from '../forward/loopback-upstream.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { type Both, endAllSides, hear, type Question, runBoth, type Side } from './both.ts';
 

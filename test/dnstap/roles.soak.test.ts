@@ -8,8 +8,9 @@ import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-fol
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { readClientQuery } from '@portolan/plugins/dnstap/read-tap-message.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import { canRun, ROLES, startRole } from '../support/roles.ts';
 import { Collector } from './collector.ts';

@@ -8,8 +8,8 @@ import { type Message, type NameKey, type RecordData, TYPE } from '@portolan/dns
 import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { QueryMessage } from '@portolan/kernel/forward/transport/query-message.ts';
 import type { Exchange, ExchangeEvents, Transport } from '@portolan/kernel/forward/transport/transport.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { onTestFinished } from 'vitest';
-import { LoopbackUpstream } from '../forward/loopback-upstream.ts';
 
 const TARGET = parseName('upstream.invalid.');
 const TTL = 60;

@@ -5,14 +5,10 @@
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import type { Message } from '@portolan/dns/types.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React, ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { reply, replyMessage } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import {
-  LoopbackUpstream,
-  type React,
-  type Received,
-  reply,
-  replyMessage,
-} from '../forward/loopback-upstream.ts';
 import { UdpClient } from '../listen/udp-client.ts';
 import { endAllPrograms, look, servePortolan } from '../support/portolan.ts';
 
@@ -117,7 +113,7 @@ describe('an upstream server that readers ask', () => {
   });
 
   it('behind a forger is not answered for by another', async () => {
-    const forge = ({ query, send }: Received, change: Partial<Message>) =>
+    const forge = ({ query, send }: ReceivedQuery, change: Partial<Message>) =>
       send(encodeMessage({ ...replyMessage(query), ...change }));
     const withId = (query: Message, id: number) => ({ ...replyMessage(query).header, id });
     const { upstream, ask, metric } = await start((received) => {
@@ -138,7 +134,7 @@ describe('an upstream server that readers ask', () => {
     const { port } = upstream;
     await stopUpstream();
     expect((await ask('gone.outside.example')).header.rcode).toBe(2);
-    const again = await LoopbackUpstream.start(answer, undefined, port);
+    const again = await LoopbackUpstream.start(answer, { port });
     onTestFinished(() => again.stop());
     const end = performance.now() + 30_000;
     let seen: readonly string[] = [];

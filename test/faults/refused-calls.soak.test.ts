@@ -2,8 +2,9 @@
  * A seccomp profile or a sandbox that refuses calls for batches of packets: each role answers one packet at a time, and says so.
  */
 import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, expect } from 'vitest';
-import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import { canRun, ROLES, startRole } from '../support/roles.ts';
 import { itWithTool } from '../support/tools.ts';

@@ -3,9 +3,11 @@
  */
 import { encodePassedOn } from '@portolan/dns/passing-options.ts';
 import { type Edns, type Message, RCODE } from '@portolan/dns/types.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React } from '@portolan/testing/upstream/received-query.ts';
+import { reply, replyMessage } from '@portolan/testing/upstream/reply.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { ask, forwarderTo, listAddresses } from './forwarder-on-loopback.ts';
-import { LoopbackUpstream, type React, reply, replyMessage } from './loopback-upstream.ts';
 
 async function startServer(react: React): Promise<LoopbackUpstream> {
   const server = await LoopbackUpstream.start(react);

@@ -15,8 +15,10 @@ import { NOTHING_RESTORED, type RestoredDeviations } from '@portolan/kernel/devi
 import { ForwardTally } from '@portolan/kernel/forward/forward-tally.ts';
 import { ReaderPath } from '@portolan/kernel/forward/reader-path/reader-path.ts';
 import { Forward } from '@portolan/plugins/forward/forward.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React, ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 
 const answer: React = ({ query, send }) => send(reply(query));
 
@@ -61,7 +63,7 @@ async function forwardTo(upstream: LoopbackUpstream, restored = NOTHING_RESTORED
 }
 
 /** How the server was asked for a name, in order. */
-function listTransports({ queries }: LoopbackUpstream, name: string): readonly Received['over'][] {
+function listTransports({ queries }: LoopbackUpstream, name: string): readonly ReceivedQuery['over'][] {
   return queries.flatMap(({ query, over }) => (query.questions[0]?.name === name ? [over] : []));
 }
 

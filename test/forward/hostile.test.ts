@@ -11,9 +11,11 @@ import type { ForwardPlan } from '@portolan/kernel/forward/forward-plan.ts';
 import type { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
 import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
 import { UdpTransport } from '@portolan/kernel/forward/transport/udp-transport.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React } from '@portolan/testing/upstream/received-query.ts';
+import { makeAddressRecord, reply, replyMessage } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ask, forwarderTo, listAddresses, questionFor } from './forwarder-on-loopback.ts';
-import { LoopbackUpstream, makeAddressRecord, type React, reply, replyMessage } from './loopback-upstream.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -3,15 +3,11 @@
  */
 import { parseName } from '@portolan/dns/name.ts';
 import type { Message } from '@portolan/dns/types.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React, ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, expect, it } from 'vitest';
 import { ask, forwarderTo, listAddresses } from './forwarder-on-loopback.ts';
-import {
-  LoopbackUpstream,
-  makeAddressRecord,
-  type React,
-  type Received,
-  reply,
-} from './loopback-upstream.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -28,7 +24,7 @@ async function upstreamThat(react: React) {
   return { upstream, forwarder };
 }
 
-const nameIn = ({ query }: Received): string => String(query.questions[0]?.name);
+const nameIn = ({ query }: ReceivedQuery): string => String(query.questions[0]?.name);
 
 /** So many letters that their random case is never that of all lower letters. */
 const makeName = (number: number) => `the-case-of-these-many-letters-is-never-guessed-${number}.example.`;

@@ -5,12 +5,14 @@
 import { readFileSync } from 'node:fs';
 import { frame } from '@portolan/dns/frames.ts';
 import { DEFAULT_FORWARD_PLAN } from '@portolan/kernel/forward/forward-plan.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React, ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { ask, forwarderTo, listAddresses } from './forwarder-on-loopback.ts';
-import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 
-type Connection = NonNullable<Received['connection']>;
+type Connection = NonNullable<ReceivedQuery['connection']>;
 
 /** Milliseconds that the servers work on a query. */
 const WORK = 5;
@@ -19,7 +21,7 @@ const NAMES = 20;
 const ROUNDS = 3;
 
 /** Calls `then` for each query on a connection, with its number there, from 1. */
-function numbered(then: (received: Received, connection: Connection, number: number) => void): React {
+function numbered(then: (received: ReceivedQuery, connection: Connection, number: number) => void): React {
   const numbers = new WeakMap<object, number>();
   return (received) => {
     const { connection } = received;
@@ -31,7 +33,7 @@ function numbered(then: (received: Received, connection: Connection, number: num
 }
 
 const later = (run: () => void) => void setTimeout(run, WORK);
-const answer = ({ query, send }: Received) => send(reply(query));
+const answer = ({ query, send }: ReceivedQuery) => send(reply(query));
 
 /** Replies to the last query of a connection, and what it closes with. */
 function closesAfter(last: number, close: (connection: Connection) => void): React {
@@ -94,7 +96,7 @@ const TLS = {
 const TCP = { scheme: 'tcp://', name: '', server: undefined, plan: {} };
 
 async function start(react: React, { scheme, name, server, plan }: typeof TCP | typeof TLS = TCP) {
-  const upstream = await LoopbackUpstream.start(react, server);
+  const upstream = await LoopbackUpstream.start(react, { tls: server });
   // No reply is late on a loaded machine, but one that does not come is.
   const patient = { minTimeout: 20_000, maxTimeout: 20_000, firstTimeout: 20_000, deadline: 60_000 };
   const timing = { ...DEFAULT_FORWARD_PLAN.timing, ...patient };

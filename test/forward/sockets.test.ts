@@ -10,9 +10,11 @@ import {
   type QuerySocket,
   type QuerySocketOptions,
 } from '@portolan/kernel/socket/query-socket.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React, ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ask, forwarderTo, listAddresses, planFor } from './forwarder-on-loopback.ts';
-import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -83,7 +85,7 @@ describe('over real sockets', () => {
     const { address, port } = upstream;
     await upstream.stop();
     const reply = ask(forward([address]), 'www.example.');
-    const restarted = await LoopbackUpstream.start(answer, undefined, port);
+    const restarted = await LoopbackUpstream.start(answer, { port });
     cleanups.push(() => restarted.stop());
     expect(listAddresses(await reply)).toEqual(['192.0.2.1']);
   });
@@ -169,7 +171,7 @@ describe('where queries come from', () => {
 
 describe('a change of the plan', () => {
   it('loses nothing that is under way, and closes what is not needed any more', async () => {
-    const held: Received[] = [];
+    const held: ReceivedQuery[] = [];
     const old = await start((received) => void held.push(received));
     const next = await start();
     const forwarder = forward([old.address], { hedging: false });

@@ -5,17 +5,12 @@ import { readFileSync } from 'node:fs';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { DEFAULT_FORWARD_PLAN, type ForwardPlan } from '@portolan/kernel/forward/forward-plan.ts';
 import type { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React, ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { makeAddressRecord, reply, replyMessage } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { ask, forwarderTo, listAddresses } from './forwarder-on-loopback.ts';
-import {
-  LoopbackUpstream,
-  makeAddressRecord,
-  type React,
-  type Received,
-  reply,
-  replyMessage,
-} from './loopback-upstream.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -30,10 +25,9 @@ async function start(
   react: React,
   { scheme = '', name = '', plan = {} }: { scheme?: string; name?: string; plan?: Partial<ForwardPlan> } = {},
 ): Promise<{ upstream: LoopbackUpstream; forwarder: Forwarder }> {
-  const upstream = await LoopbackUpstream.start(
-    react,
-    scheme === 'tls://' ? readTlsFixture('server') : undefined,
-  );
+  const upstream = await LoopbackUpstream.start(react, {
+    tls: scheme === 'tls://' ? readTlsFixture('server') : undefined,
+  });
   const forwarder = forwarderTo([`${scheme}${upstream.address}${name}`], plan);
   cleanups.push(
     () => upstream.stop(),
@@ -43,7 +37,7 @@ async function start(
 }
 
 const answer: React = ({ query, send }) => send(reply(query));
-const truncate = ({ query, send }: Received) =>
+const truncate = ({ query, send }: ReceivedQuery) =>
   send(reply(query, { answers: [], header: { ...replyMessage(query).header, truncated: true } }));
 
 describe('TCP', () => {
@@ -103,7 +97,7 @@ describe('TCP', () => {
     const ports = () => new Set(upstream.queries.slice(-20).map(({ port }) => port));
     for (let round = 0; round === 0 || ports().size > 4; round += 1)
       await Promise.all(makeNames(`first${round}`).map((name) => ask(forwarder, name)));
-    const held: Received[] = [];
+    const held: ReceivedQuery[] = [];
     upstream.react = (received) => {
       held.push(received);
       if (new Set(held.map(({ query }) => query.questions[0]?.name)).size < 20) return;

@@ -1,8 +1,10 @@
 /**
  * `--ignore-address`: ignores an answer that a forger sends first, and returns the true one.
  */
+
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { expect, onTestFinished } from 'vitest';
-import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 import { itWithTool } from '../support/tools.ts';
 import { findDifferences, runBoth, tell } from './both-programs.ts';
 

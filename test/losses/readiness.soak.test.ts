@@ -3,9 +3,10 @@
  */
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
-import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { namespace, service } from '../list-watch/harness.ts';
 import { formatSocketName, runToEnd } from '../support/control.ts';
 import { endAllPrograms } from '../support/portolan.ts';

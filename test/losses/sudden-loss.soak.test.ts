@@ -13,10 +13,11 @@ import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-fol
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { exchange, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { record } from '@portolan/kernel/chain/testing/queries.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { startEtcd } from '../etcd/etcd-server.ts';
-import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';
 import { formatSocketName, runToEnd, serveCorefile } from '../support/control.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';

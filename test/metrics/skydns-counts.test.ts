@@ -13,8 +13,9 @@ import {
   seriesKey,
 } from '@portolan/kernel/base/testing/prometheus-text.ts';
 import { type AskOptions, exchange, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 const ADDRESS = '127.0.0.1';

@@ -4,11 +4,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import type { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { parseAllDocuments } from 'yaml';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { servedByDefault } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
-import type { LoopbackUpstream } from '../forward/loopback-upstream.ts';
 import { afterFile } from '../support/after-file.ts';
 import { ConfigMapVolume, changeConfigMap } from './config-map.ts';
 import { LAYOUTS, type Layout, type LayoutName } from './layouts.ts';

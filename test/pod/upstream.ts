@@ -6,7 +6,8 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { RCODE, TYPE } from '@portolan/dns/types.ts';
-import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 
 /** All names in here have this address at every server; each other name below `test.` has the server's own. */
 export const SHARED_DOMAIN = { name: 'shared.test', answer: '198.51.100.1' };

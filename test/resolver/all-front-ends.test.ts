@@ -8,8 +8,9 @@ import { memorySources } from '@portolan/frontends/dnsmasq/settings/testing/memo
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { LocalNamesPlugin } from '@portolan/plugins/local-names/local-names.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import { beforeAll, expect, it } from 'vitest';
-import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { ADDRESS, Scene, type Surroundings } from '../plan-changes/scene.ts';
 import { startSkyDns } from '../plan-changes/view-servers.ts';
 import { bundleServerThreads } from '../support/bundle-thread.ts';

@@ -7,15 +7,10 @@ import { decodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { type Message, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
 import { ask, exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React, ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { makeAddressRecord, reply, replyMessage } from '@portolan/testing/upstream/reply.ts';
 import { expect, onTestFinished } from 'vitest';
-import {
-  LoopbackUpstream,
-  makeAddressRecord,
-  type React,
-  type Received,
-  reply,
-  replyMessage,
-} from '../forward/loopback-upstream.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import { ROLES, startRole } from '../support/roles.ts';
 import { itWithTool } from '../support/tools.ts';
@@ -28,7 +23,7 @@ const ADDRESS = '192.0.2.1';
 function makeServer(): React {
   const seen = new WeakSet<object>();
   /** Over TCP: the first query of a connection is answered, and the connection closed. */
-  const answerOne = ({ query, send, connection }: Received) => {
+  const answerOne = ({ query, send, connection }: ReceivedQuery) => {
     if (connection === undefined) return send(truncated(query));
     if (seen.has(connection)) return;
     seen.add(connection);

@@ -6,16 +6,11 @@ import { frame } from '@portolan/dns/frames.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, RCODE, TYPE } from '@portolan/dns/types.ts';
 import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React, ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { makeAddressRecord, reply, replyMessage } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
-import {
-  LoopbackUpstream,
-  makeAddressRecord,
-  type React,
-  type Received,
-  reply,
-  replyMessage,
-} from '../forward/loopback-upstream.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import { HOST, startRole } from '../support/roles.ts';
 import { startCoredns, startServe } from './forwarding-programs.ts';
@@ -26,7 +21,7 @@ const GOOD = '192.0.2.1';
 /** What a wrong server says: no client may see it. */
 const BAD = '192.0.2.66';
 
-const bad = (query: Received['query']) => [makeAddressRecord(query, BAD)];
+const bad = (query: ReceivedQuery['query']) => [makeAddressRecord(query, BAD)];
 
 const SERVERS: Readonly<Record<string, React>> = {
   'says nothing': () => {},
@@ -107,7 +102,7 @@ const STARTS: Readonly<
 describe.each(Object.entries(STARTS))('%s', (_role, { tls, start }) => {
   it.each(Object.entries(SERVERS))('beside a server that %s', async (_name, react) => {
     const run = async (reaction: React) => {
-      const upstream = await LoopbackUpstream.start(reaction, tls ? TLS : undefined);
+      const upstream = await LoopbackUpstream.start(reaction, { tls: tls ? TLS : undefined });
       onTestFinished(() => upstream.stop());
       return upstream;
     };

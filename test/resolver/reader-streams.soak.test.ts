@@ -5,8 +5,10 @@
 import { frame } from '@portolan/dns/frames.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React, ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { LoopbackUpstream, type React, type Received, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import {
   forwardedByReaders,
@@ -67,7 +69,7 @@ const ALL_ANSWERED = new Set(['192.0.2.1']);
 const MAX_PORTS = 8;
 
 it('has many queries under way on a connection', async () => {
-  const held: Received[] = [];
+  const held: ReceivedQuery[] = [];
   const upstream = await startUpstream(answer);
   const { server, metrics } = await startPlain(upstream.address);
   const askAll = (round: string) =>

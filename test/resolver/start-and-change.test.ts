@@ -4,8 +4,8 @@
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { LoopbackUpstream } from '../forward/loopback-upstream.ts';
 import { endAllPrograms, look, servePortolan } from '../support/portolan.ts';
 import { relay } from './relay.ts';
 import { address, ZoneUpstream } from './zone-upstream.ts';

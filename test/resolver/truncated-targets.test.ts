@@ -5,22 +5,18 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { makeAddressRecord, reply, replyMessage } from '@portolan/testing/upstream/reply.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { startEtcd } from '../etcd/etcd-server.ts';
-import {
-  LoopbackUpstream,
-  makeAddressRecord,
-  type Received,
-  reply,
-  replyMessage,
-} from '../forward/loopback-upstream.ts';
 import { namespace, service } from '../list-watch/harness.ts';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';
 
 /** One of two addresses over UDP, with TC. Over TCP both, but for names with `cut`: there is no reply. */
-function answerInParts({ query, over, send, connection }: Received): void {
+function answerInParts({ query, over, send, connection }: ReceivedQuery): void {
   const all = ['192.0.2.1', '192.0.2.2'].map((address) => makeAddressRecord(query, address));
   const isCut = query.questions[0]?.name.startsWith('cut') === true;
   if (over === 'udp') {

@@ -13,7 +13,7 @@ import {
   type ResourceRecord,
   TYPE,
 } from '@portolan/dns/types.ts';
-import { LoopbackUpstream } from '../forward/loopback-upstream.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 
 /** By `name type`, both as they are written: `www.example. A`. */
 export type Names = Readonly<Record<string, readonly RecordData[]>>;

@@ -6,8 +6,9 @@ import { decodeMessage } from '@portolan/dns/message.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { ask, exchange, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { writePrivateKey, writePublicKey } from '@portolan/plugins/dnssec/testing/keys.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import { canRun, ROLES, type Role, startRole } from '../support/roles.ts';
 

@@ -10,9 +10,11 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askServer, type ServerEndpoint } from '@portolan/ops/sidecar/server-question.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
 
 const QUESTION: Question = {
   name: parseName('kubernetes.default.svc.cluster.local'),
@@ -32,7 +34,7 @@ afterEach(() => upstream.stop());
 const ask = () => askServer(server, QUESTION, systemClock);
 
 /** A sound reply with some of its octets changed. */
-function changed({ query }: Received, change: (octets: Uint8Array) => void): Uint8Array {
+function changed({ query }: ReceivedQuery, change: (octets: Uint8Array) => void): Uint8Array {
   const octets = new Uint8Array(reply(query));
   change(octets);
   return octets;

@@ -17,8 +17,10 @@ import {
   SIDECAR_DEFAULTS,
   type SidecarPlan,
 } from '@portolan/server/settings/sidecar/sidecar-plan.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
+import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { LoopbackUpstream, makeAddressRecord, type Received, reply } from '../forward/loopback-upstream.ts';
 
 const RECORDED = readFileSync(new URL('./recorded-metrics.txt', import.meta.url), 'utf8');
 const COUNTS: Readonly<Record<string, number>> = {
@@ -30,7 +32,7 @@ const COUNTS: Readonly<Record<string, number>> = {
 };
 
 /** What the servers of a test do, as dnsmasq would. */
-function answer({ query, send }: Received): void {
+function answer({ query, send }: ReceivedQuery): void {
   const [question] = query.questions;
   if (question?.class !== CLASS.CH) {
     send(reply(query));

@@ -3,8 +3,9 @@
  */
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { LoopbackUpstream, makeAddressRecord, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import { startRole } from '../support/roles.ts';
 import { ZipkinCollector } from './collector.ts';

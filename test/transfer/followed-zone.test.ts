@@ -10,8 +10,9 @@ import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { record } from '@portolan/kernel/chain/testing/queries.ts';
 import { FollowedZone } from '@portolan/plugins/secondary/followed-zone.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 
 const ORIGIN = toKey(parseName('example.'));
 const NAME = parseName('ns.example.');

@@ -6,11 +6,12 @@
  */
 import { compilePlan } from '@portolan/frontends/coredns/settings/testing/compile-plan.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { reply } from '@portolan/testing/upstream/reply.ts';
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
 import { ApiServerDouble } from '../../api-server/api-server.ts';
 import { makePacket, ReaderSubject, toComparableMessage } from '../../coredns/reader-subject.ts';
-import { LoopbackUpstream, reply } from '../../forward/loopback-upstream.ts';
 import { namespace, pod, service, slice } from '../../list-watch/harness.ts';
 
 /** Turns of the event loop in which a packet over loopback arrives even on a slow machine. */
