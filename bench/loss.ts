@@ -2,7 +2,8 @@
  * The results of stub resolvers behind a path upstream that loses packets: `serve`, a Corefile, and Unbound in turns, and CoreDNS
  * where `COREDNS` names it. Each has an upstream that loses the same part of the queries, drawn from the same seed.
  */
-import { LossyUpstream } from '../test/support/lossy-upstream.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { answerAll, placeBehind } from '@portolan/testing/upstream/reactions.ts';
 import { askAsStubs } from '../test/support/stub-clients.ts';
 import { KNOWN } from './outside.ts';
 import { isInstalled } from './programs.ts';
@@ -35,7 +36,7 @@ interface Subject {
   readonly name: string;
   readonly isOurs: boolean;
   readonly server: DnsServer;
-  readonly upstream: LossyUpstream;
+  readonly upstream: LoopbackUpstream;
 }
 
 interface Turn {
@@ -76,9 +77,11 @@ async function measureCase(workplace: Workplace, loss: number): Promise<LossTurn
     isOurs: boolean,
     open: (upstreamPort: number) => Promise<DnsServer>,
   ): Promise<void> => {
-    const upstream = await LossyUpstream.start(createRandom(SEED));
+    const path = { loss: 0, stalledUntil: 0 };
+    const react = placeBehind(path, createRandom(SEED), answerAll);
+    const upstream = await LoopbackUpstream.start(react, { remembers: false });
     subjects.push({ name, isOurs, server: await open(upstream.port), upstream });
-    upstream.loss = loss;
+    path.loss = loss;
   };
   const binary = findCoreDns();
   try {
@@ -97,7 +100,7 @@ async function measureCase(workplace: Workplace, loss: number): Promise<LossTurn
     );
   } finally {
     await Promise.all(subjects.map(({ server }) => server.process.stop()));
-    for (const { upstream } of subjects) upstream.stop();
+    await Promise.all(subjects.map(({ upstream }) => upstream.stop()));
   }
 }
 
@@ -112,14 +115,14 @@ async function measureTurn(
   { name, server, upstream }: Subject,
   turn: number,
 ): Promise<Turn> {
-  const before = upstream.queries;
+  const before = upstream.count;
   const milliseconds = await askAsStubs({
     port: server.port,
     perSecond: PER_SECOND,
     names: PER_SECOND * seconds,
     makeName: (index) => `n${index}.turn-${turn}.outside.example`,
   });
-  const queries = upstream.queries - before;
+  const queries = upstream.count - before;
   say(`${name}: ${describe({ milliseconds, queries }).join(' ')}`);
   return { milliseconds, queries };
 }

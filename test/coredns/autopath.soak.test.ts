@@ -11,12 +11,13 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { namespace, service } from '../list-watch/harness.ts';
 import { startCoredns } from '../resolver/forwarding-programs.ts';
-import { address, ZoneUpstream } from '../resolver/zone-upstream.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
@@ -74,11 +75,13 @@ async function askUntil(records: number, ask: () => Promise<readonly string[]>):
 async function start(objects: readonly KubernetesObject[] = OBJECTS) {
   const double = await ApiServerDouble.start({ objects: [...objects] });
   onTestFinished(() => double.stop());
-  const upstream = await ZoneUpstream.start({
-    'www.example.com. A': [address('192.0.2.80')],
-    'files.corp.example. A': [address('192.0.2.81')],
-    'web. A': [address('192.0.2.99')],
-  });
+  const upstream = await LoopbackUpstream.start(
+    answerFromZone({
+      'www.example.com. A': [makeAddress('192.0.2.80')],
+      'files.corp.example. A': [makeAddress('192.0.2.81')],
+      'web. A': [makeAddress('192.0.2.99')],
+    }),
+  );
   onTestFinished(() => upstream.stop());
   const { server, metrics } = await startCoredns(
     [
@@ -162,7 +165,9 @@ it('leaves names that exist to readers', async () => {
 it('asks another server block for names that its own has no plugin for', async () => {
   const double = await ApiServerDouble.start({ objects: [...OBJECTS] });
   onTestFinished(() => double.stop());
-  const upstream = await ZoneUpstream.start({ 'www.example.com. A': [address('192.0.2.80')] });
+  const upstream = await LoopbackUpstream.start(
+    answerFromZone({ 'www.example.com. A': [makeAddress('192.0.2.80')] }),
+  );
   onTestFinished(() => upstream.stop());
   const port = await findFreePort();
   const kubernetes = `kubernetes cluster.local {\n endpoint ${double.url}\n pods verified\n }`;
@@ -192,7 +197,9 @@ it('knows the pods of several clusters by kubernetai', async () => {
     ApiServerDouble.start({ objects: objects('two', '127.0.0.22') }),
   ]);
   for (const double of doubles) onTestFinished(() => double.stop());
-  const upstream = await ZoneUpstream.start({ 'www.example.com. A': [address('192.0.2.80')] });
+  const upstream = await LoopbackUpstream.start(
+    answerFromZone({ 'www.example.com. A': [makeAddress('192.0.2.80')] }),
+  );
   onTestFinished(() => upstream.stop());
   const uses = doubles.map(
     ({ url }) => `kubernetai cluster.local {\n endpoint ${url}\n pods verified\n fallthrough\n }`,

@@ -2,12 +2,12 @@
  * A scrape of each role, as recorded: order, help texts, labels and blank lines are those that scrapers and people know. Values, ports and
  * versions are left out; `npx vitest run test/metrics --update` records them again.
  */
-import { createSocket } from 'node:dgram';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { parsePrometheusText } from '@portolan/kernel/base/testing/prometheus-text.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { configMap, FLAGS, nodes, scalable } from '../autoscaler/world.ts';
@@ -21,15 +21,12 @@ const HOST = '127.0.0.1';
 
 /** Sends every query back as its reply: no such name, at once. */
 async function startUpstream(): Promise<string> {
-  const socket = createSocket('udp4');
-  onTestFinished(() => void socket.close());
-  socket.on('message', (packet, { port, address }) => {
-    packet[2] = 0x81;
-    packet[3] = 0x83;
-    socket.send(packet, port, address);
+  const upstream = await LoopbackUpstream.start(({ octets, send }) => {
+    octets.set([0x81, 0x83], 2);
+    send(octets);
   });
-  await new Promise<void>((resolve) => socket.bind(0, HOST, resolve));
-  return `${HOST}:${socket.address().port}`;
+  onTestFinished(() => upstream.stop());
+  return upstream.address;
 }
 
 /** Until the port is open. */

@@ -22,9 +22,10 @@ import {
   type StepOutcome,
   stepAfter,
 } from '@portolan/server/reasons/search-walk.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { serveInProcess } from '../faults/in-process-server.ts';
-import { address, ZoneUpstream } from '../resolver/zone-upstream.ts';
 import { bundleServerThreads } from '../support/bundle-thread.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { readRecording } from '../support/recordings.ts';
@@ -82,8 +83,8 @@ const MANIFESTS = [
 const OUTSIDE = ['api.stripe.example', 's3.eu.storage.example', 'metrics.example', 'a.b.c.d.example'];
 
 async function serveMix() {
-  const upstream = await ZoneUpstream.start(
-    Object.fromEntries(OUTSIDE.map((name) => [`${name}. A`, [address('192.0.2.1')]])),
+  const upstream = await LoopbackUpstream.start(
+    answerFromZone(Object.fromEntries(OUTSIDE.map((name) => [`${name}. A`, [makeAddress('192.0.2.1')]]))),
   );
   onTestFinished(() => upstream.stop());
   const { path } = await makeTemporaryFolder();

@@ -2,12 +2,13 @@
  * A cluster of a federation: a service with local endpoints has a local answer, any other an alias to the zone and region of a
  * node.
  */
+
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { formatAnswers } from '@portolan/testing/client/format-answers.ts';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
-import { formatAnswers } from '../resolver/zone-upstream.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 import { changeConfigMap } from './config-map.ts';
 import { readGoldenCluster, SERVED_WITHOUT_SLICES } from './pod.ts';

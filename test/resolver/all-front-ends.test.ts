@@ -61,10 +61,10 @@ it('of dnsmasq, but for its own names', async () => {
   expect(scene.engine.readerPath.countForwarded().reader).toBeGreaterThan(NAMES / 2);
   expect(await askShort(server, 'own.example', 'A')).toBe('10.0.0.1');
   expect((await ask(server, 'missing.example', 'A')).header.rcode).toBe(RCODE.NXDOMAIN);
-  const asked = upstream.asked.length;
+  const asked = upstream.questions.length;
   for (let index = 0; index < NAMES; index += 1) await askShort(server, makeName(index), 'A');
-  expect(upstream.asked.length).toBe(asked);
-  expect(upstream.asked.filter((name) => name.startsWith('own'))).toEqual([]);
+  expect(upstream.questions.length).toBe(asked);
+  expect(upstream.questions.filter((name) => name.startsWith('own'))).toEqual([]);
 });
 
 it('of dnsmasq and its cache, whatever EDNS options a query has', async () => {
@@ -92,7 +92,7 @@ it('of dnsmasq with several servers, to the fastest, which all are asked to find
   for (let index = 0; index < 2 * NAMES; index += 1)
     expect(await askShort(server, makeName(index), 'A')).toBe('192.0.2.1');
   expect(scene.engine.readerPath.countForwarded().reader).toBeGreaterThan(NAMES);
-  for (const { asked } of upstreams) expect(asked).toContain(`${makeName(0)}. A`);
+  for (const { questions } of upstreams) expect(questions).toContain(`${makeName(0)}. A`);
 });
 
 it('of dnsmasq, which asks again only when the client does', async () => {

@@ -1,16 +1,17 @@
 /**
  * Extended DNS errors (RFC 8914) of all front ends, by reader threads and by the main thread.
  */
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { extendedError } from '@portolan/dns/extended-error.ts';
-import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { decodeMessage } from '@portolan/dns/message.ts';
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
-import { CLASS, type Edns, RCODE } from '@portolan/dns/types.ts';
+import { type Edns, RCODE } from '@portolan/dns/types.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { React } from '@portolan/testing/upstream/received-query.ts';
+import { getQuestion, makeAddressRecord, replyMessage } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { serveCorefile } from '../support/control.ts';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
@@ -59,41 +60,22 @@ const NO_OPT = { hasOpt: false };
  * Answers with an address that lives for a second, or SERVFAIL to names that begin with `fails`, until it is stopped. Names that begin
  * with `forged` live for a minute, and have an extended error, as has SERVFAIL to names that begin with `bogus`.
  */
-async function startUpstream() {
-  let asked = 0;
-  const socket = createSocket('udp4').bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  let isOver = false;
-  const stop = () => {
-    if (!isOver) socket.close();
-    isOver = true;
-  };
-  onTestFinished(stop);
-  socket.on('message', (packet, { port, address }) => {
-    const query = decodeMessage(packet);
-    const [question] = query.questions;
-    if (question === undefined) return;
-    asked += 1;
-    const [kind = ''] = question.name.split('.');
-    const options = [...(EXPLAINED.get(kind) ?? [])];
-    const data = { kind: 'A', address: '192.0.2.1' } as const;
-    const answers = [{ name: question.name, class: CLASS.IN, ttl: kind === 'forged' ? 60 : 1, data }];
-    const fails = kind === 'fails' || kind === 'bogus';
-    const header = {
-      ...query.header,
-      response: true,
-      recursionAvailable: true,
-      rcode: fails ? RCODE.SERVFAIL : RCODE.NOERROR,
-    };
-    const reply = {
-      ...query,
-      header,
-      answers: fails ? [] : answers,
-      edns: query.edns && { ...EDNS, options },
-    };
-    socket.send(encodeMessage(reply), port, address);
+const react: React = ({ query, send }) => {
+  const [kind = ''] = getQuestion(query).name.split('.');
+  const options = [...(EXPLAINED.get(kind) ?? [])];
+  const fails = kind === 'fails' || kind === 'bogus';
+  const message = replyMessage(query, {
+    answers: fails ? [] : [makeAddressRecord(query, '192.0.2.1', kind === 'forged' ? 60 : 1)],
+    edns: query.edns && { ...EDNS, options },
   });
-  return { port: socket.address().port, stop, asked: () => asked };
+  const rcode = fails ? RCODE.SERVFAIL : RCODE.NOERROR;
+  send({ ...message, header: { ...message.header, rcode } });
+};
+
+async function startUpstream(): Promise<LoopbackUpstream> {
+  const upstream = await LoopbackUpstream.start(react);
+  onTestFinished(() => upstream.stop());
+  return upstream;
 }
 
 const EXPLAINED: ReadonlyMap<string, Edns['options']> = new Map([
@@ -145,18 +127,18 @@ describe.each(['serve', 'kube-dns'])('%s', (role) => {
     expect(await askErrorCode(server, 'bogus.example.com')).toBe(`SERVFAIL ${bogus}`);
     expect(await askErrorCode(server, 'bogus.example.com')).toBe(`SERVFAIL 15.0.13 ${bogus}`);
     expect(await askErrorCode(server, 'forged.example.com', NO_OPT)).toBe('NOERROR');
-    const asked = upstream.asked();
+    const asked = upstream.count;
     for (const transport of ['udp', 'tcp', 'udp'] as const)
       expect(await askErrorCode(server, 'forged.example.com', { transport })).toBe(`NOERROR ${FORGED}`);
     expect(await askErrorCode(server, 'forged.example.com', NO_OPT)).toBe('NOERROR');
-    expect(upstream.asked()).toBe(asked);
+    expect(upstream.count).toBe(asked);
   });
 
   it('says that an answer is stale, by the main thread and by readers', async () => {
     const upstream = await startUpstream();
     const server = await start('--example', `--upstream=127.0.0.1:${upstream.port}`);
     expect(await askErrorCode(server, 'www.example.com')).toBe('NOERROR');
-    upstream.stop();
+    await upstream.stop();
     const ask = () => askErrorCode(server, 'www.example.com');
     await expect.poll(ask, { timeout: 20_000 }).toBe('NOERROR 15.0.3');
     expect(await ask()).toBe('NOERROR 15.0.3');
@@ -245,7 +227,7 @@ describe('a Corefile', () => {
     expect(await askErrorCode(at(port), 'fails.example.com')).toBe('SERVFAIL');
     for (const transport of ['udp', 'tcp'] as const)
       expect(await askErrorCode(at(port), 'fails.example.com', { transport })).toBe('SERVFAIL 15.0.13');
-    upstream.stop();
+    await upstream.stop();
     const ask = () => askErrorCode(at(port), 'www.example.com');
     await expect.poll(ask, { timeout: 20_000 }).toBe('NOERROR 15.0.3');
   });
@@ -255,7 +237,7 @@ describe('a Corefile', () => {
     const { port } = await serveCorefile(`  cache\n  forward . 127.0.0.1:${upstream.port}`);
     for (const transport of ['udp', 'tcp', 'udp'] as const)
       expect(await askErrorCode(at(port), 'forged.example.com', { transport })).toBe(`NOERROR ${FORGED}`);
-    expect(upstream.asked()).toBe(1);
+    expect(upstream.count).toBe(1);
     const bogus = '15.0.9(upstream: no SEP matching the DS) 15.0.22(upstream)';
     expect(await askErrorCode(at(port), 'bogus.example.com')).toBe(`SERVFAIL ${bogus}`);
     expect(await askErrorCode(at(port), 'bogus.example.com')).toBe(`SERVFAIL 15.0.13 ${bogus}`);
@@ -268,7 +250,7 @@ describe('a Corefile', () => {
     );
     for (let turn = 0; turn < 4; turn += 1)
       expect(await askErrorCode(at(port), 'a.example.com')).toBe(`NOERROR ${FORGED}`);
-    expect(upstream.asked()).toBe(1);
+    expect(upstream.count).toBe(1);
   });
 
   it('says that the cluster is not listed yet, and that no block is for a name', async () => {

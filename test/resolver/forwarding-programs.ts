@@ -7,20 +7,21 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { expect, onTestFinished } from 'vitest';
 import { type Program, runPortolan, servePortolan } from '../support/portolan.ts';
-import { address, ZoneUpstream } from './zone-upstream.ts';
 
 /** Names that are asked for, of those of the upstream server. */
 export const NAMES = 40;
 export const makeName = (index: number) => `host-${index}.example`;
 
-export async function startUpstream(): Promise<ZoneUpstream> {
+export async function startUpstream(): Promise<LoopbackUpstream> {
   const names = Array.from(
     { length: 400 },
-    (_, index) => [`${makeName(index)}. A`, [address('192.0.2.1')]] as const,
+    (_, index) => [`${makeName(index)}. A`, [makeAddress('192.0.2.1')]] as const,
   );
-  const upstream = await ZoneUpstream.start(Object.fromEntries(names));
+  const upstream = await LoopbackUpstream.start(answerFromZone(Object.fromEntries(names)));
   onTestFinished(() => upstream.stop());
   return upstream;
 }

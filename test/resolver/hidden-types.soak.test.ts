@@ -11,11 +11,12 @@ import {
   arbitraryQuestionName,
   LIKELY_NAMES,
 } from '@portolan/kubernetes/testing/arbitrary-objects.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { recordMessage } from '../golden/recorded-answer.ts';
 import { endAllPrograms, servePortolan } from '../support/portolan.ts';
-import { address, ZoneUpstream } from './zone-upstream.ts';
 
 afterAll(endAllPrograms);
 
@@ -63,11 +64,13 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: for any cluster', (dialect)
 
 describe('filter-AAAA in a file of dnsmasq options', () => {
   it('hides IPv6 of services and of the world, and nothing else', async () => {
-    const world = await ZoneUpstream.start({
-      'www.example. A': [address('192.0.2.1')],
-      'www.example. AAAA': [address('2001:db8::1')],
-      'v6.example. AAAA': [address('2001:db8::1')],
-    });
+    const world = await LoopbackUpstream.start(
+      answerFromZone({
+        'www.example. A': [makeAddress('192.0.2.1')],
+        'www.example. AAAA': [makeAddress('2001:db8::1')],
+        'v6.example. AAAA': [makeAddress('2001:db8::1')],
+      }),
+    );
     onTestFinished(() => world.stop());
     const folder = await makeTemporaryFolder();
     const conf = await folder.write('portolan.conf', 'filter-AAAA\n');

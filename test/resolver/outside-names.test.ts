@@ -1,24 +1,27 @@
 /**
  * The program with upstream servers: the destination of each question, and the client's answer.
  */
+
 import { RCODE } from '@portolan/dns/types.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { formatAnswers } from '@portolan/testing/client/format-answers.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { answerFromZone, makeAddress, makeTarget } from '@portolan/testing/upstream/reactions.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../support/portolan.ts';
-import { address, formatAnswers, target, ZoneUpstream } from './zone-upstream.ts';
 
 afterAll(endAllPrograms);
 
 const WORLD = {
-  'www.example. A': [address('192.0.2.1')],
-  'www.example. AAAA': [address('2001:db8::1')],
-  'v4.example. A': [address('192.0.2.4')],
-  'alias.example. CNAME': [target('CNAME', 'other.example.')],
-  'other.example. CNAME': [target('CNAME', 'www.example.')],
-  '8.8.8.8.in-addr.arpa. PTR': [target('PTR', 'dns.example.')],
-  'many.example. A': Array.from({ length: 60 }, (_, index) => address(`192.0.2.${index}`)),
+  'www.example. A': [makeAddress('192.0.2.1')],
+  'www.example. AAAA': [makeAddress('2001:db8::1')],
+  'v4.example. A': [makeAddress('192.0.2.4')],
+  'alias.example. CNAME': [makeTarget('CNAME', 'other.example.')],
+  'other.example. CNAME': [makeTarget('CNAME', 'www.example.')],
+  '8.8.8.8.in-addr.arpa. PTR': [makeTarget('PTR', 'dns.example.')],
+  'many.example. A': Array.from({ length: 60 }, (_, index) => makeAddress(`192.0.2.${index}`)),
 };
 
 const external = (name: string, externalName: string): string =>
@@ -39,20 +42,22 @@ const MANIFESTS = [
     'spec: { clusterIP: 10.96.0.77, clusterIPs: [10.96.0.77, "fd00::77"], ports: [{ port: 80 }] }\n',
 ].join('---\n');
 
-let world: ZoneUpstream;
-let corporation: ZoneUpstream;
+let world: LoopbackUpstream;
+let corporation: LoopbackUpstream;
 let serving: Serving;
 
 const inCluster = (name: string): string => `${name}.out.svc.cluster.local`;
 
 beforeAll(async () => {
-  world = await ZoneUpstream.start(WORLD);
+  world = await LoopbackUpstream.start(answerFromZone(WORLD));
   afterFile(() => world.stop());
-  corporation = await ZoneUpstream.start({
-    'x.corp.test. A': [address('10.1.1.1')],
-    'a.deep.corp.test. A': [address('10.1.1.2')],
-    'mail.corp.cluster.local. A': [address('10.1.1.3')],
-  });
+  corporation = await LoopbackUpstream.start(
+    answerFromZone({
+      'x.corp.test. A': [makeAddress('10.1.1.1')],
+      'a.deep.corp.test. A': [makeAddress('10.1.1.2')],
+      'mail.corp.cluster.local. A': [makeAddress('10.1.1.3')],
+    }),
+  );
   afterFile(() => corporation.stop());
   const folder = await makeTemporaryFolder(afterFile);
   await folder.write('services.yaml', MANIFESTS);
@@ -103,16 +108,16 @@ describe.each(['udp', 'tcp'] as const)('over %s', (transport) => {
 describe('a question', () => {
   it('goes upstream once, and then no server is asked', async () => {
     await askShort(serving, 'www.example', 'A');
-    const asked = world.asked.length;
+    const asked = world.questions.length;
     for (let index = 0; index < 20; index += 1)
       expect(await askShort(serving, 'www.example', 'A')).toBe('192.0.2.1');
-    expect(world.asked).toHaveLength(asked);
+    expect(world.questions).toHaveLength(asked);
   });
 
   it('of a search path stays here', async () => {
     for (const suffix of ['out.svc.cluster.local', 'svc.cluster.local', 'cluster.local'])
       expect(await askShort(serving, `www.example.${suffix}`, 'A')).toBe('NXDOMAIN');
-    expect(world.asked.filter((question) => question.includes('cluster.local'))).toEqual([]);
+    expect(world.questions.filter((question) => question.includes('cluster.local'))).toEqual([]);
   });
 
   it('with a large answer is asked again over TCP, and cut for a client that takes little', async () => {
@@ -121,12 +126,12 @@ describe('a question', () => {
     const cut = await ask(serving, 'many.example', 'A');
     expect(cut.header.truncated).toBe(true);
     expect(cut.answers.length).toBeLessThan(60);
-    expect(world.server.queries.filter(({ over }) => over === 'stream').length).toBeGreaterThan(0);
+    expect(world.queries.filter(({ over }) => over === 'stream').length).toBeGreaterThan(0);
   });
 
   it('for ANY goes where it belongs', async () => {
     await ask(serving, 'v4.example', 'ANY');
-    expect(world.asked).toContain('v4.example. ANY');
+    expect(world.questions).toContain('v4.example. ANY');
     expect((await ask(serving, inCluster('web'), 'ANY')).answers).toMatchObject([
       { data: { kind: 'HINFO' } },
     ]);
@@ -167,9 +172,9 @@ describe('an ExternalName', () => {
 
   it('asks upstream for its end once', async () => {
     await askShort(serving, inCluster('direct'), 'A');
-    const asked = world.asked.length;
+    const asked = world.questions.length;
     for (let index = 0; index < 5; index += 1) await askShort(serving, inCluster('direct'), 'A');
-    expect(world.asked).toHaveLength(asked);
+    expect(world.questions).toHaveLength(asked);
   });
 
   it('in a circle, or in too long a row, ends with a warning', async () => {

@@ -10,19 +10,22 @@ import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import type { CachedAnswer } from '@portolan/kernel/table/types.ts';
 import { sharedAnswer, UncachedQuestions } from '@portolan/plugins/forward/uncached-questions.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { answerFromZone } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
-import { ZoneUpstream } from './zone-upstream.ts';
 
 afterEach(endAllPrograms);
 
 const text = (index: number): RecordData => ({ kind: 'TXT', strings: [Buffer.alloc(255, index)] });
 
-async function serve(): Promise<{ readonly server: Server; readonly upstream: ZoneUpstream }> {
-  const upstream = await ZoneUpstream.start({
-    'small.test. TXT': [text(1)],
-    'large.test. TXT': Array.from({ length: 230 }, (_, index) => text(index)),
-  });
+async function serve(): Promise<{ readonly server: Server; readonly upstream: LoopbackUpstream }> {
+  const upstream = await LoopbackUpstream.start(
+    answerFromZone({
+      'small.test. TXT': [text(1)],
+      'large.test. TXT': Array.from({ length: 230 }, (_, index) => text(index)),
+    }),
+  );
   onTestFinished(() => upstream.stop());
   const server = { address: '127.0.0.1', port: await findFreePort() };
   const program = runPortolan([
@@ -44,9 +47,9 @@ async function serve(): Promise<{ readonly server: Server; readonly upstream: Zo
 }
 
 /** How the server was asked for a name. */
-function waysTo({ server }: ZoneUpstream, name: string): readonly string[] {
-  const isIts = ({ query }: (typeof server.queries)[number]) => query.questions[0]?.name === name;
-  return server.queries.filter(isIts).map(({ over }) => over);
+function waysTo({ queries }: LoopbackUpstream, name: string): readonly string[] {
+  const isIts = ({ query }: (typeof queries)[number]) => query.questions[0]?.name === name;
+  return queries.filter(isIts).map(({ over }) => over);
 }
 
 it('a truncated reply is passed on to a client over UDP, who then gets all of it over TCP', async () => {

@@ -157,7 +157,7 @@ describe('a Corefile', () => {
     const { answers } = await ask(server, 'own.example', 'A');
     expect(answers.map(({ ttl }) => ttl)).toEqual([30]);
     expect(await askShort(server, 'any.wild.example', 'A')).toBe('192.0.2.8');
-    expect(upstream.asked.filter((asked) => /own|wild/.test(asked))).toEqual([]);
+    expect(upstream.questions.filter((asked) => /own|wild/.test(asked))).toEqual([]);
   });
 
   it.each([
@@ -172,10 +172,10 @@ describe('a Corefile', () => {
     for (let index = 0; index < NAMES; index += 1)
       expect(await askShort(server, makeName(index), 'A')).toBe('192.0.2.1');
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
-    const asked = upstream.asked.length;
+    const asked = upstream.questions.length;
     for (let index = 0; index < NAMES; index += 1)
       expect(await askShort(server, makeName(index), 'A')).toBe('192.0.2.1');
-    expect(upstream.asked.length).toBe(asked);
+    expect(upstream.questions.length).toBe(asked);
   });
 
   it('has readers change the flags of replies as its header says', async () => {
@@ -193,7 +193,7 @@ describe('a Corefile', () => {
     const upstream = await startUpstream();
     const cache = 'cache {\n success 9984 4 1\n prefetch 2 1m 90%\n }';
     const { server, metrics } = await startCoredns(`${cache}\n forward . ${upstream.address}`);
-    const asked = (name: string) => upstream.asked.filter((each) => each.startsWith(name)).length;
+    const asked = (name: string) => upstream.questions.filter((each) => each.startsWith(name)).length;
     for (let index = 0; index < NAMES; index += 1) await askShort(server, makeName(index), 'A');
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
     // With the whole TTL as the last part of it, the second hit makes an answer popular and due.
@@ -209,7 +209,7 @@ describe('a Corefile', () => {
     for (let index = 0; index < 2 * NAMES; index += 1)
       expect(await askShort(server, makeName(0), 'A')).toBe('192.0.2.1');
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES);
-    expect(upstream.asked.length).toBeGreaterThanOrEqual(2 * NAMES);
+    expect(upstream.questions.length).toBeGreaterThanOrEqual(2 * NAMES);
   });
 
   it('without cache has the TTLs that the server gave', async () => {
@@ -225,7 +225,7 @@ describe('a Corefile', () => {
     const { server, metrics } = await startCoredns(`cache 30\n forward . ${servers}`);
     for (let index = 0; index < NAMES; index += 1) await askShort(server, makeName(index), 'A');
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
-    for (const { asked } of upstreams) expect(asked.length).toBeGreaterThan(NAMES / 10);
+    for (const { questions } of upstreams) expect(questions.length).toBeGreaterThan(NAMES / 10);
   });
 
   it('leaves its own names to its plugins', async () => {
@@ -234,7 +234,7 @@ describe('a Corefile', () => {
     const { server } = await startCoredns(`cache 30\n ${own}\n forward . ${upstream.address}`);
     expect(await askShort(server, 'a.own.test', 'A')).toBe('198.51.100.1');
     expect(await askShort(server, makeName(0), 'A')).toBe('192.0.2.1');
-    expect(upstream.asked.filter((asked) => asked.includes('own.test'))).toEqual([]);
+    expect(upstream.questions.filter((asked) => asked.includes('own.test'))).toEqual([]);
   });
 
   it('changes while readers forward, and answers every query', async () => {

@@ -5,18 +5,20 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { endAllPrograms, look, servePortolan } from '../support/portolan.ts';
 import { relay } from './relay.ts';
-import { address, ZoneUpstream } from './zone-upstream.ts';
 
 afterEach(endAllPrograms);
 
-async function startWorld(): Promise<ZoneUpstream> {
-  const world = await ZoneUpstream.start({
-    'www.example. A': [address('192.0.2.1')],
-    'mail.corp.cluster.local. A': [address('10.1.1.3')],
-  });
+async function startWorld(): Promise<LoopbackUpstream> {
+  const world = await LoopbackUpstream.start(
+    answerFromZone({
+      'www.example. A': [makeAddress('192.0.2.1')],
+      'mail.corp.cluster.local. A': [makeAddress('10.1.1.3')],
+    }),
+  );
   onTestFinished(() => world.stop());
   return world;
 }

@@ -79,12 +79,12 @@ describe.each([
     const { server, start } = await make(upstream.address);
     const first = await start(300);
     await askAll(server);
-    const { length } = upstream.asked;
+    const { length } = upstream.questions;
     await start(300);
     first.signal('SIGTERM');
     await first.exit;
     await askAll(server);
-    expect(upstream.asked.slice(length)).toEqual([]);
+    expect(upstream.questions.slice(length)).toEqual([]);
   });
 
   it('starts with an empty cache if its settings differ', async () => {
@@ -92,12 +92,12 @@ describe.each([
     const { server, start } = await make(upstream.address);
     const first = await start(300);
     await askAll(server);
-    const { length } = upstream.asked;
+    const { length } = upstream.questions;
     await start(200);
     first.signal('SIGTERM');
     await first.exit;
     await askAll(server);
     // A reply that is late is asked for again.
-    expect(new Set(upstream.asked.slice(length)).size).toBe(NAMES);
+    expect(new Set(upstream.questions.slice(length)).size).toBe(NAMES);
   });
 });

@@ -4,8 +4,9 @@
 import { execFile } from 'node:child_process';
 import { hostname } from 'node:os';
 import { promisify } from 'node:util';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { address, ZoneUpstream } from '../resolver/zone-upstream.ts';
 import { endAllPrograms, type Serving, servePortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
 
@@ -20,7 +21,9 @@ describeWithTool('dig', 'dig', () => {
   };
 
   beforeAll(async () => {
-    const upstream = await ZoneUpstream.start({ 'www.example. A': [address('192.0.2.1')] });
+    const upstream = await LoopbackUpstream.start(
+      answerFromZone({ 'www.example. A': [makeAddress('192.0.2.1')] }),
+    );
     stopUpstream = () => upstream.stop();
     const flags = [`--upstream=${upstream.address}`, '--nsid=edge 7', '--hide-version'];
     serving = await servePortolan(['--example', ...flags]);

@@ -5,8 +5,9 @@ import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { address, ZoneUpstream } from '../resolver/zone-upstream.ts';
 import { formatSocketName, runToEnd, serveCorefile } from '../support/control.ts';
 import { endAllPrograms, type Program } from '../support/portolan.ts';
 import { ROLES, startRole } from '../support/roles.ts';
@@ -19,10 +20,12 @@ const KNOWN = 'www.example';
 const MISSING = 'missing.example';
 
 async function makeScene() {
-  const upstream = await ZoneUpstream.start({
-    'www.example. A': [address('192.0.2.1')],
-    'www.other. A': [address('192.0.2.2')],
-  });
+  const upstream = await LoopbackUpstream.start(
+    answerFromZone({
+      'www.example. A': [makeAddress('192.0.2.1')],
+      'www.other. A': [makeAddress('192.0.2.2')],
+    }),
+  );
   onTestFinished(() => upstream.stop());
   const file = join((await makeTemporaryFolder()).path, 'queries.log');
   const port = Number(upstream.address.split(':').at(-1));

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { requestControl } from '@portolan/server/observe/control/control-client.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { address, ZoneUpstream } from '../resolver/zone-upstream.ts';
 import { formatSocketName, runToEnd, serveCorefile } from '../support/control.ts';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 
@@ -75,7 +76,9 @@ describe('the level debug', () => {
   });
 
   it('of a Corefile shows them on request, and not by the plugin debug', async () => {
-    const upstream = await ZoneUpstream.start({ 'www.example. A': [address('192.0.2.1')] });
+    const upstream = await LoopbackUpstream.start(
+      answerFromZone({ 'www.example. A': [makeAddress('192.0.2.1')] }),
+    );
     onTestFinished(() => upstream.stop());
     const { program, port } = await serveCorefile(`  debug\n  cache\n  forward . ${upstream.address}`);
     const server = { address: '127.0.0.1', port };

@@ -2,9 +2,6 @@
  * `portolan skydns` with a real etcd: by both versions of its API, with its configuration, stub zones and outages.
  */
 
-import { createSocket } from 'node:dgram';
-import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
-import { CLASS } from '@portolan/dns/types.ts';
 import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
 import { EtcdV2Client } from '@portolan/etcd/v2/client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
@@ -12,6 +9,8 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';
 import { Program } from '../support/portolan.ts';
@@ -57,20 +56,17 @@ async function startSkyDns(etcd: EtcdCluster, ...flags: readonly string[]) {
 
 /** A name server that answers every question with an address. */
 async function startUpstream(address: string): Promise<number> {
-  const socket = createSocket('udp4');
-  onTestFinished(() => void socket.close());
-  socket.on('message', (packet, { port, address: client }) => {
-    const query = decodeMessage(packet);
-    const [question] = query.questions;
-    if (question === undefined) return;
-    const answers = [
-      { name: question.name, class: CLASS.IN, ttl: 60, data: { kind: 'A', address } as const },
-    ];
-    const header = { ...query.header, response: true };
-    socket.send(encodeMessage({ ...query, header, answers, edns: undefined }), port, client);
-  });
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
-  return socket.address().port;
+  const upstream = await LoopbackUpstream.start(({ query, send }) =>
+    send(
+      reply(query, {
+        header: { ...query.header, response: true },
+        answers: [makeAddressRecord(query, address)],
+        edns: undefined,
+      }),
+    ),
+  );
+  onTestFinished(() => upstream.stop());
+  return upstream.port;
 }
 
 const countDeprecations = ({ log }: Program): number =>

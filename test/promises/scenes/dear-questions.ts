@@ -9,9 +9,10 @@ import { encodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import type { RecordData } from '@portolan/dns/types.ts';
 import { ask, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { answerFromZone } from '@portolan/testing/upstream/reactions.ts';
 import { onTestFinished } from 'vitest';
 import { readThreadTimes, sumTimes } from '../../../bench/processor-time.ts';
-import { ZoneUpstream } from '../../resolver/zone-upstream.ts';
 import { type Role, type RunningRole, startRole } from '../../support/roles.ts';
 
 type Asking = readonly [name: string, type: 'A' | 'TXT' | 'SRV'];
@@ -52,7 +53,7 @@ const WARM_TCP = 200;
 const DEADLINE_MILLISECONDS = 5_000;
 
 export async function askDearly(role: Role): Promise<Record<string, number>> {
-  const upstream = await ZoneUpstream.start(NAMES);
+  const upstream = await LoopbackUpstream.start(answerFromZone(NAMES));
   onTestFinished(() => upstream.stop());
   const running = await startRole(role, { upstream: Number(upstream.address.split(':')[1]), zone: ZONE });
   const costs = { udp: 0, tcp: 0, file: 0 };

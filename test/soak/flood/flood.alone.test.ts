@@ -2,12 +2,14 @@
  * A flood of names that do not exist: names in the table are answered as before, and memory stays bounded.
  */
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { denyAll, keepSilent } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { bundleBurstLoad } from '../../support/bundle-thread.ts';
 import { BurstLoad } from '../../support/burst-load.ts';
 import { readKernelDrops } from '../../support/kernel-drops.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../../support/portolan.ts';
-import { DenyingUpstream, Flood } from './flood.ts';
+import { Flood } from './flood.ts';
 
 afterEach(endAllPrograms);
 
@@ -39,7 +41,7 @@ const OUTSTANDING = 128;
 it('a flood costs no answer of the table, and no memory beyond its bounds', {
   timeout: 300_000,
 }, async () => {
-  const upstream = await DenyingUpstream.start();
+  const upstream = await LoopbackUpstream.start(denyAll, { remembers: false });
   onTestFinished(() => upstream.stop());
   const flags = ['--example', '--upstream', upstream.address, '--cache-bytes', String(MEBIOCTET)];
   const serving = await servePortolan(flags);
@@ -60,7 +62,7 @@ it('a flood costs no answer of the table, and no memory beyond its bounds', {
   onTestFinished(() => flood.stop());
   await waitUntil('the flood to fill the cache', () => flood.answered > 12_000, { deadline: 120_000 });
   const denied = await goOn(serving, flood);
-  upstream.isSilent = true;
+  upstream.react = keepSilent;
   const silent = await goOn(serving, flood);
   await load.stop();
   flood.stop();

@@ -1,55 +1,9 @@
 /**
- * A flood of questions for names that do not exist, from several clients, and the upstream server that denies them all.
+ * A flood of questions for names that do not exist, from several clients.
  */
 import { createSocket, type Socket } from 'node:dgram';
-import { once } from 'node:events';
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
-
-/** A root SOA record with a TTL and minimum of an hour. */
-const SOA = Buffer.from([
-  0, 0, 6, 0, 1, 0, 0, 0x0e, 0x10, 0, 22, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0x0e,
-  0x10,
-]);
-
-/** Denies everything, until it says nothing any more. */
-export class DenyingUpstream {
-  readonly #socket: Socket;
-  isSilent = false;
-
-  private constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.on('message', (query, { port, address }) => {
-      if (!this.isSilent) socket.send(deny(query), port, address);
-    });
-    socket.on('error', () => {});
-  }
-
-  static async start(): Promise<DenyingUpstream> {
-    const socket = createSocket({ type: 'udp4', recvBufferSize: 2 ** 20 });
-    socket.bind(0, '127.0.0.1');
-    await once(socket, 'listening');
-    return new DenyingUpstream(socket);
-  }
-
-  get address(): string {
-    return `127.0.0.1:${this.#socket.address().port}`;
-  }
-
-  stop(): void {
-    this.#socket.close();
-  }
-}
-
-/** NXDOMAIN with SOA, without the query's OPT record. */
-function deny(query: Buffer): Buffer {
-  let end = 12;
-  while ((query[end] ?? 0) !== 0) end += (query[end] ?? 0) + 1;
-  const reply = Buffer.concat([query.subarray(0, end + 5), SOA]);
-  reply.writeUInt16BE(0x8183, 2);
-  reply.set([0, 0, 0, 1, 0, 0], 6);
-  return reply;
-}
 
 export class Flood {
   answered = 0;

@@ -12,11 +12,12 @@ import { rcodeName } from '@portolan/dns/mnemonics.ts';
 import { RCODE } from '@portolan/dns/types.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { denyAll } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { bundleThread } from '../../support/bundle-thread.ts';
 import { readKernelDrops } from '../../support/kernel-drops.ts';
 import { endAllPrograms, servePortolan } from '../../support/portolan.ts';
-import { DenyingUpstream } from '../flood/flood.ts';
 import type { FloodPlan } from './any-flood-thread.ts';
 
 afterEach(endAllPrograms);
@@ -97,7 +98,7 @@ function readDropsOfOthers(port: number, upstreamPort: number): number {
 it('up to 200,000 ANY a second from one client leave others their outside names', {
   timeout: 180_000,
 }, async () => {
-  const upstream = await DenyingUpstream.start();
+  const upstream = await LoopbackUpstream.start(denyAll, { remembers: false });
   onTestFinished(() => upstream.stop());
   const flags = ['--example', '--upstream', upstream.address, '--dns-bind-address', FOR_OTHERS];
   const serving = await servePortolan(flags);

@@ -9,11 +9,12 @@ import { encodeMessage } from '@portolan/dns/message.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { denyAll } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { MANNERS } from '../../support/all-roles.ts';
 import { endAllPrograms, type Program, runPortolan } from '../../support/portolan.ts';
 import { itWithTool } from '../../support/tools.ts';
-import { DenyingUpstream } from '../flood/flood.ts';
 
 afterEach(endAllPrograms);
 
@@ -90,7 +91,7 @@ function starve(program: Program): () => void {
 }
 
 async function overload(manner: string): Promise<readonly number[]> {
-  const upstream = await DenyingUpstream.start();
+  const upstream = await LoopbackUpstream.start(denyAll, { remembers: false });
   onTestFinished(() => upstream.stop());
   const port = await findFreePort();
   const words = await MANNERS.get(manner)?.({ upstream: upstream.address, port });

@@ -4,9 +4,10 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { answerAll, placeBehind } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { LossyUpstream } from '../../support/lossy-upstream.ts';
-import { endAllPrograms, type Serving, servePortolan } from '../../support/portolan.ts';
+import { endAllPrograms, servePortolan } from '../../support/portolan.ts';
 import { soakLength } from '../../support/soak-length.ts';
 import { askAsStubs } from '../../support/stub-clients.ts';
 
@@ -27,12 +28,14 @@ function seeded(seed: number): () => number {
   };
 }
 
-async function start(): Promise<{ readonly upstream: LossyUpstream; readonly serving: Serving }> {
-  const upstream = await LossyUpstream.start(seeded(19));
+async function start() {
+  const path = { loss: 0, stalledUntil: 0 };
+  const react = placeBehind(path, seeded(19), answerAll);
+  const upstream = await LoopbackUpstream.start(react, { remembers: false });
   onTestFinished(() => upstream.stop());
   const serving = await servePortolan(['--example', '--upstream', `127.0.0.1:${upstream.port}`]);
   await serving.program.heard('cluster listed');
-  return { upstream, serving };
+  return { upstream, path, serving };
 }
 
 function occupy(processes: number): void {
@@ -53,8 +56,8 @@ const SHARES = [
 
 /** The worst of all runs against an upstream of its own. */
 async function leastResolved(loss: number): Promise<number> {
-  const { upstream, serving } = await start();
-  upstream.loss = loss;
+  const { path, serving } = await start();
+  path.loss = loss;
   const took = await askAsStubs({
     port: serving.port,
     perSecond: PER_SECOND,
@@ -84,9 +87,9 @@ it.each([
 );
 
 it('a stall of a second loses none of 5,000 names', { timeout: 60_000 }, async () => {
-  const { upstream, serving } = await start();
+  const { upstream, path, serving } = await start();
   setTimeout(() => {
-    upstream.stalledUntil = performance.now() + 1000;
+    path.stalledUntil = performance.now() + 1000;
   }, 3000);
   const names = 5000;
   const took = await askAsStubs({
@@ -96,7 +99,7 @@ it('a stall of a second loses none of 5,000 names', { timeout: 60_000 }, async (
     makeName: (index) => `n${index}.outside.example`,
   });
   expect(took.filter(Number.isFinite).length).toBe(names);
-  expect(upstream.queries).toBeLessThanOrEqual(1.3 * names);
+  expect(upstream.count).toBeLessThanOrEqual(1.3 * names);
 });
 
 it('a refused server costs a sequential client half a second for a name at most', async () => {
@@ -109,7 +112,7 @@ it('a refused server costs a sequential client half a second for a name at most'
     took.push(performance.now() - begun);
   };
   await askNext();
-  upstream.stop();
+  await upstream.stop();
   for (let name = 0; name < 20; name += 1) await askNext();
   // The first name waits for the server to restart.
   const mean = took.slice(1).reduce((sum, each) => sum + each, 0) / 20;

@@ -20,7 +20,7 @@ export interface LoopbackOptions {
   readonly tls?: TlsOptions | undefined;
   /** Default: a free one. */
   readonly port?: number;
-  /** Whether `queries` has them. A flood is only counted. Default: true. */
+  /** Whether queries are decoded when they come, and `queries` has them. A flood is only counted. Default: true. */
   readonly remembers?: boolean;
 }
 
@@ -172,7 +172,7 @@ export class LoopbackUpstream {
 
   #take(received: ReceivedQuery): void {
     this.count += 1;
-    if (this.#remembers) this.queries.push(received);
+    if (this.#remembers) this.queries.push(received.decode());
     this.react(received);
   }
 }

@@ -44,6 +44,12 @@ export class ReceivedQuery implements QueryPath {
     this.cut = cut;
   }
 
+  /** Decodes the query already now. Throws if it is malformed. */
+  decode(): this {
+    this.#query ??= decodeMessage(this.octets);
+    return this;
+  }
+
   /** The query, decoded when it is first asked for: a flood is answered without. */
   get query(): Message {
     this.#query ??= decodeMessage(this.octets);
