@@ -40,9 +40,10 @@ import {
   writePlainEngine,
 } from '@portolan/server/plan/plain-block.ts';
 import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
+import { KnownNames } from '@portolan/testing/upstream/known-names.ts';
+import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ScriptedUpstream } from '../resolver/scripted-upstream.ts';
 import '../support/load-all-plugins.ts';
 
 const key = (text: string): NameKey => toKey(parseName(text));
@@ -211,7 +212,7 @@ function makePlan(given: Settings): EnginePlan {
 
 class Subject {
   readonly clock = new ManualClock();
-  readonly upstream = new ScriptedUpstream(this.clock);
+  readonly upstream = new VirtualUpstream(this.clock, new KnownNames().react);
   readonly engine: Engine;
 
   constructor(given: Settings) {
@@ -322,9 +323,9 @@ it('holds for random blocks of handlers, questions and changes', { timeout: 60_0
           else if (handler.answers !== 'modifiers') await expectPassed(handler, query);
         }
         const fromTable = subject.askTable(encodeQuery(name, type));
-        const sentBefore = subject.upstream.asked;
+        const sentBefore = subject.upstream.count;
         const fromChain = await subject.askChain(encodeQuery(name, type));
-        const wasForwarded = subject.upstream.asked > sentBefore;
+        const wasForwarded = subject.upstream.count > sentBefore;
         const at = `${name} ${typeName(type)}`;
         if (fromTable === undefined) {
           if (!isForReaders(handlers, query.key, type)) continue;

@@ -195,7 +195,7 @@ async function startServer(
   const engine = new Engine(plan, {
     readers: 0,
     version: 'test',
-    connect: () => upstream,
+    connect: () => upstream.makeVirtual(),
     clock,
     log: silentLog,
     ...dependencies,

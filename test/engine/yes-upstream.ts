@@ -1,14 +1,13 @@
 /**
- * An upstream server that knows every name, with data that differs from all our sources: as a transport in virtual time, or on a
- * port of loopback for a Corefile.
+ * An upstream server that knows every name, with data that differs from all our sources: in virtual time, or on a port of loopback
+ * for a Corefile.
  */
-import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName, toKey } from '@portolan/dns/name.ts';
 import { type Message, type NameKey, type RecordData, TYPE } from '@portolan/dns/types.ts';
 import type { Clock } from '@portolan/kernel/base/clock.ts';
-import type { QueryMessage } from '@portolan/kernel/forward/transport/query-message.ts';
-import type { Exchange, ExchangeEvents, Transport } from '@portolan/kernel/forward/transport/transport.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { getQuestion } from '@portolan/testing/upstream/reply.ts';
+import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import { onTestFinished } from 'vitest';
 
 const TARGET = parseName('upstream.invalid.');
@@ -35,8 +34,7 @@ export const isUpstreams = ({ answers, additionals }: Message): boolean =>
       .join(' '),
   );
 
-export class YesUpstream implements Transport {
-  readonly dropped = { strange: 0, otherQuestion: 0, otherCase: 0 };
+export class YesUpstream {
   /** How often each name was asked for. */
   readonly asked = new Map<NameKey, number>();
   /** Names that must not leave, in the order in which they did. */
@@ -51,29 +49,28 @@ export class YesUpstream implements Transport {
     this.#isOurs = isOurs;
   }
 
-  ask({ octets }: QueryMessage, events: ExchangeEvents): Exchange {
-    const message = this.#answer(decodeMessage(octets));
-    const timer = this.#clock.after(DELAY, () => {
-      if (!this.isSilent) events.replied(message);
+  /** The same server in virtual time. */
+  makeVirtual(): VirtualUpstream {
+    return new VirtualUpstream(this.#clock, ({ query, send, after }) => {
+      const message = this.#answer(query);
+      after(DELAY, () => {
+        if (!this.isSilent) send(message);
+      });
     });
-    return { overdue() {}, cancel: () => timer.cancel() };
   }
-
-  close(): void {}
 
   /** Serves UDP and TCP at a port of loopback until the test ends. @returns the port */
   async listen(): Promise<number> {
     const upstream = await LoopbackUpstream.start(({ query, send }) => {
-      const reply = encodeMessage(this.#answer(query));
-      if (!this.isSilent) send(reply);
+      const message = this.#answer(query);
+      if (!this.isSilent) send(message);
     });
     onTestFinished(() => upstream.stop());
     return upstream.port;
   }
 
   #answer(query: Message): Message {
-    const [question] = query.questions;
-    if (question === undefined) throw new Error('a query without a question');
+    const question = getQuestion(query);
     const name = toKey(question.name);
     this.asked.set(name, (this.asked.get(name) ?? 0) + 1);
     if (this.#isOurs(name)) this.leaked.push(`${name} at ${this.#clock.monotonic() / 1000} s`);

@@ -7,9 +7,12 @@ import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { defaultRule, type ForwardRule } from '@portolan/kernel/forward/forward-plan.ts';
 import { Forwarder } from '@portolan/kernel/forward/forwarder.ts';
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
+import { answerAfter, answerInTurn, keepSilent } from '@portolan/testing/upstream/reactions.ts';
+import type { React } from '@portolan/testing/upstream/received-query.ts';
+import { getQuestion } from '@portolan/testing/upstream/reply.ts';
+import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import { describe, expect, it } from 'vitest';
 import { planFor, questionFor } from './forwarder-on-loopback.ts';
-import { type Behaviour, ScriptedServer } from './scripted-server.ts';
 
 interface Outcome {
   readonly askedAt: number;
@@ -19,12 +22,12 @@ interface Outcome {
 
 class Load {
   readonly clock = new ManualClock();
-  readonly server: ScriptedServer;
+  readonly server: VirtualUpstream;
   readonly forwarder: Forwarder;
   readonly outcomes: Outcome[] = [];
 
-  constructor(behaviour: Behaviour) {
-    this.server = new ScriptedServer(this.clock, behaviour);
+  constructor(makeReaction: (clock: ManualClock) => React) {
+    this.server = new VirtualUpstream(this.clock, makeReaction(this.clock));
     this.forwarder = new Forwarder(planFor(['192.0.2.1']), {
       clock: this.clock,
       log: silentLog,
@@ -62,14 +65,20 @@ class Load {
   }
 }
 
+/** Names that begin with `slow` take long. */
+const answerSlowNames: React = (received) => {
+  const isSlow = getQuestion(received.query).name.startsWith('slow');
+  answerAfter(isSlow ? 1500 : 1)(received);
+};
+
 describe('retries', () => {
   it('are one for each slow name and a few more, after replies that came from the cache of the server', async () => {
-    const load = new Load({ kind: 'uneven', after: 1, slowAfter: 1500 });
+    const load = new Load(() => answerSlowNames);
     for (let index = 0; index < 20; index += 1) {
       load.ask(`fast${index}.example.`);
       await load.advance(10);
     }
-    const sent = () => load.server.asked + load.server.probed;
+    const sent = () => load.server.count;
     const before = sent();
     for (let index = 0; index < 20; index += 1) load.ask(`slow${index}.example.`);
     await load.advance(6000);
@@ -83,7 +92,7 @@ describe('retries', () => {
     ['loses a part of', 280],
   ])('let a server that stalled for a second and %s its queries recover', async (_, queue) => {
     const stall = { stallAt: 3000, stallFor: 1000 };
-    const load = new Load({ kind: 'busy', perSecond: 1000, queue, ...stall });
+    const load = new Load((clock) => answerInTurn(clock, { perSecond: 1000, queue, ...stall }));
     await load.askSteadily(500, 10_000);
     expect(load.outcomes.length).toBe(5000);
     expect(load.forwarder.statistics().refused).toBe(0);
@@ -97,8 +106,8 @@ describe('retries', () => {
 describe('a stub zone whose servers are dead', () => {
   it('takes nothing from the other zones, and its questions fail at once but for one that tests the servers', async () => {
     const clock = new ManualClock();
-    const dead = new ScriptedServer(clock);
-    const healthy = new ScriptedServer(clock, { kind: 'answers', rcode: 0, after: 5 });
+    const dead = new VirtualUpstream(clock, keepSilent);
+    const healthy = new VirtualUpstream(clock, answerAfter(5));
     const stub: ForwardRule = {
       ...defaultRule([parseUpstream('192.0.2.2')]),
       names: [{ kind: 'domain', name: toKey(parseName('dead.example.')) }],
@@ -133,7 +142,7 @@ describe('a stub zone whose servers are dead', () => {
     expect(answered).toBe(225);
     expect(forwarder.statistics().inFlight).toBeLessThanOrEqual(1500);
     expect(failures.filter((reason) => reason === 'down').length).toBeGreaterThan(1000);
-    dead.behaviour = { kind: 'answers', rcode: 0, after: 5 };
+    dead.react = answerAfter(5);
     clock.advance(2500);
     await new Promise((resolve) => setImmediate(resolve));
     const reply = ask('back.dead.example.');
@@ -164,10 +173,7 @@ describe('groups of servers that do not answer', () => {
         log: silentLog,
         resolveName: () => Promise.reject(new Error('no names here')),
         connect: (_, address) =>
-          new ScriptedServer(
-            clock,
-            address === '198.51.100.1' ? { kind: 'answers', rcode: 0, after: 2 } : { kind: 'silent' },
-          ),
+          new VirtualUpstream(clock, address === '198.51.100.1' ? answerAfter(2) : keepSilent),
       },
     );
     for (let turn = 0; turn < 100; turn += 1)

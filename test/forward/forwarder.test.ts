@@ -13,9 +13,12 @@ import {
 } from '@portolan/kernel/forward/forward-plan.ts';
 import { Forwarder, type ForwardReply } from '@portolan/kernel/forward/forwarder.ts';
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
+import { answerAfter, keepSilent } from '@portolan/testing/upstream/reactions.ts';
+import type { React } from '@portolan/testing/upstream/received-query.ts';
+import { getQuestion } from '@portolan/testing/upstream/reply.ts';
+import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { questionFor } from './forwarder-on-loopback.ts';
-import { ScriptedServer } from './scripted-server.ts';
 
 const domain = (name: string): RuleMatch => ({ kind: 'domain', name: toKey(parseName(name)) });
 
@@ -32,7 +35,7 @@ afterEach(() => {
 function start(rules: readonly ForwardRule[], changes: Partial<ForwardPlan> = {}) {
   const clock = new ManualClock();
   const log = new RecordingLog();
-  const servers = new Map<string, ScriptedServer>();
+  const servers = new Map<string, VirtualUpstream>();
   const addresses = new Map([['ns.example.', ['192.0.2.50']]]);
   const forwarder = new Forwarder(
     { ...DEFAULT_FORWARD_PLAN, hedging: false, rules, ...changes },
@@ -41,7 +44,7 @@ function start(rules: readonly ForwardRule[], changes: Partial<ForwardPlan> = {}
       log,
       resolveName: async (name) => ({ addresses: addresses.get(name) ?? [], ttl: 30 }),
       connect: (_, address) => {
-        const server = new ScriptedServer(clock, { kind: 'answers', rcode: 0, after: 5 });
+        const server = new VirtualUpstream(clock, answerAfter(5));
         servers.set(address, server);
         return server;
       },
@@ -117,10 +120,10 @@ describe('what operators are told', () => {
     const { log, servers, ask, clock } = start([rule([domain('.')], '192.0.2.1')], { loopDetection: false });
     const server = servers.get('192.0.2.1');
     if (server === undefined) throw new Error('no server');
-    server.behaviour = { kind: 'silent' };
+    server.react = keepSilent;
     for (let turn = 0; turn < 8; turn += 1) void ask(`n${turn}.example.`);
     clock.advance(10_000);
-    server.behaviour = { kind: 'answers', rcode: 0, after: 5 };
+    server.react = answerAfter(5);
     clock.advance(60_000);
     expect(log.records.map(({ level, message, fields }) => [level, message, fields['upstream']])).toEqual([
       ['warn', 'upstream server down', '192.0.2.1:53'],
@@ -133,10 +136,10 @@ describe('what operators are told', () => {
     const server = servers.get('192.0.2.1');
     if (server === undefined) throw new Error('no server');
     for (let turn = 0; turn < 20; turn += 1) {
-      server.behaviour = { kind: 'silent' };
+      server.react = keepSilent;
       for (let each = 0; each < 8; each += 1) void ask(`n${each}.t${turn}.example.`);
       clock.advance(5_000);
-      server.behaviour = { kind: 'answers', rcode: 0, after: 5 };
+      server.react = answerAfter(5);
       clock.advance(5_000);
     }
     const levels = log.records.map(({ level }) => level);
@@ -150,10 +153,8 @@ describe('what operators are told', () => {
       rule([domain('example.com')], '192.0.2.2'),
     ]);
     const questions: Question[] = [];
-    for (const server of servers.values()) {
-      server.behaviour = { kind: 'loops', after: 1 };
-      server.onLoop = (question) => questions.push(question);
-    }
+    const sendBack: React = ({ query, after }) => after(1, () => questions.push(getQuestion(query)));
+    for (const server of servers.values()) server.react = sendBack;
     forwarder.testForLoops();
     clock.advance(1);
     const [root, inDomain] = questions;
@@ -166,7 +167,7 @@ describe('what operators are told', () => {
     );
     expect(forwarder.isOwnProbe({ ...inDomain, name: parseName(inDomain.name.toUpperCase()) })).toBe(true);
     expect(log.records).toMatchObject([{ level: 'error', fields: { upstream: '192.0.2.2:53' } }]);
-    for (const server of servers.values()) server.behaviour = { kind: 'answers', rcode: 0, after: 5 };
+    for (const server of servers.values()) server.react = answerAfter(5);
     expect(await goesTo('www.example.com.')).toBe('loop');
     expect(await goesTo('www.example.org.')).toBe('192.0.2.1:53');
     expect(forwarder.statistics().upstreams.map(({ loops }) => loops)).toEqual([0, 1]);
@@ -175,7 +176,7 @@ describe('what operators are told', () => {
   it('of a long list of servers by tests of a few at a time, so that they do not take all sockets', () => {
     const addresses = Array.from({ length: 100 }, (_, index) => `192.0.2.${index + 1}`);
     const { servers, forwarder, clock } = start([rule([domain('.')], ...addresses)]);
-    const tested = () => [...servers.values()].filter(({ probed }) => probed === 1).length;
+    const tested = () => [...servers.values()].filter(({ probes }) => probes === 1).length;
     forwarder.testForLoops();
     expect(tested()).toBe(32);
     clock.advance(5_000);
@@ -191,7 +192,7 @@ describe('the end', () => {
       limits: { inFlight: 2, perClient: 2, queued: 9, queueDeadline: 1000 },
     });
     forwarder.testForLoops();
-    for (const server of servers.values()) server.behaviour = { kind: 'silent' };
+    for (const server of servers.values()) server.react = keepSilent;
     const replies = ['a.', 'b.', 'c.', 'd.'].map(ask);
     await settled();
     forwarder.stop();

@@ -5,9 +5,11 @@
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { Forwarder, type ForwardReply } from '@portolan/kernel/forward/forwarder.ts';
+import { answerAfter, keepSilent, loseShare } from '@portolan/testing/upstream/reactions.ts';
+import type { React } from '@portolan/testing/upstream/received-query.ts';
+import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import { describe, expect, it } from 'vitest';
 import { planFor, questionFor } from './forwarder-on-loopback.ts';
-import { type Behaviour, ScriptedServer } from './scripted-server.ts';
 
 const QUESTIONS = 5000;
 const CLIENT_TRY = 5000;
@@ -21,17 +23,17 @@ interface Seen {
 }
 
 /** Ten questions a second, each asked again by its client after 5 s without an answer. */
-async function observe(first: Behaviour, second: Behaviour, hedging: boolean): Promise<Seen> {
+async function observe(first: React, second: React, hedging: boolean): Promise<Seen> {
   const clock = new ManualClock();
   const servers = new Map(
-    [first, second].map((behaviour, index) => [`192.0.2.${index + 1}`, new ScriptedServer(clock, behaviour)]),
+    [first, second].map((react, index) => [`192.0.2.${index + 1}`, new VirtualUpstream(clock, react)]),
   );
   const forwarder = new Forwarder(planFor([...servers.keys()], { hedging }), {
     clock,
     log: silentLog,
     resolveName: () => Promise.reject(new Error('no names here')),
     random: seeded(7),
-    connect: (_, address) => servers.get(address) ?? new ScriptedServer(clock),
+    connect: (_, address) => servers.get(address) ?? new VirtualUpstream(clock, keepSilent),
   });
   const times: number[] = [];
   for (let index = 0; index < QUESTIONS; index += 1) {
@@ -77,23 +79,22 @@ function seeded(seed: number): () => number {
 }
 
 /** Loses so large a part of the queries, and as large a part of the replies. */
-function lossy(loss: number, seed: number): Behaviour {
-  return { kind: 'lossy', loss, random: seeded(seed), after: 20 };
+function lossy(loss: number, seed: number): React {
+  return loseShare(loss, seeded(seed), answerAfter(20));
 }
 
-const DEAD: Behaviour = { kind: 'silent' };
-const GOOD: Behaviour = { kind: 'answers', rcode: 0, after: 20 };
+const GOOD = answerAfter(20);
 
 describe.each([true, false])('a client with two tries of 5 s, hedging %s', (hedging) => {
   it('notices nothing of a dead server beside a good one', async () => {
-    const seen = await observe(DEAD, GOOD, hedging);
+    const seen = await observe(keepSilent, GOOD, hedging);
     expect(seen.answered).toBe(1);
     expect(seen.p99).toBeLessThan(100);
     expect(seen.sentPerQuestion).toBeLessThan(1.1);
   });
 
   it('is answered 99.9 times of 100 with 30 % loss each way and one server alive', async () => {
-    const seen = await observe(DEAD, lossy(0.3, 1), hedging);
+    const seen = await observe(keepSilent, lossy(0.3, 1), hedging);
     expect(seen.answered).toBeGreaterThanOrEqual(0.999);
     expect(seen.sentPerQuestion).toBeLessThan(2.5);
   });
@@ -105,7 +106,7 @@ describe.each([true, false])('a client with two tries of 5 s, hedging %s', (hedg
   });
 
   it('gets no answer from dead servers, and costs them few queries', async () => {
-    const seen = await observe(DEAD, DEAD, hedging);
+    const seen = await observe(keepSilent, keepSilent, hedging);
     expect(seen.answered).toBe(0);
     // Two tries, each of a handful of queries to either server.
     expect(seen.sentPerQuestion).toBeLessThan(14);

@@ -22,7 +22,7 @@
 import { readFileSync } from 'node:fs';
 import { parseType, rcodeName } from '@portolan/dns/mnemonics.ts';
 import { parseName } from '@portolan/dns/name.ts';
-import { CLASS, RCODE } from '@portolan/dns/types.ts';
+import { CLASS, type Question, RCODE } from '@portolan/dns/types.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import {
@@ -33,8 +33,11 @@ import {
 } from '@portolan/kernel/forward/forward-plan.ts';
 import { Forwarder, type ForwardReply } from '@portolan/kernel/forward/forwarder.ts';
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
+import { answerAfter, keepSilent, makeAnswer } from '@portolan/testing/upstream/reactions.ts';
+import type { React } from '@portolan/testing/upstream/received-query.ts';
+import { getQuestion } from '@portolan/testing/upstream/reply.ts';
+import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import { expect } from 'vitest';
-import { type Behaviour, ScriptedServer } from './scripted-server.ts';
 
 type Landing = { readonly reply: ForwardReply; readonly at: number };
 
@@ -59,7 +62,7 @@ export async function runScenario(path: string): Promise<void> {
 
 class Scenario {
   readonly #clock = new ManualClock();
-  readonly #servers = new Map<string, ScriptedServer>();
+  readonly #servers = new Map<string, VirtualUpstream>();
   readonly #completions = new Map<string, Landing | undefined>();
   #plan: ForwardPlan = { ...DEFAULT_FORWARD_PLAN, loopDetection: false };
   #forwarder: Forwarder | undefined;
@@ -90,11 +93,10 @@ class Scenario {
     return this.#forwarder;
   }
 
-  #server(name: string): ScriptedServer {
+  #server(name: string): VirtualUpstream {
     let server = this.#servers.get(name);
     if (server === undefined) {
-      server = new ScriptedServer(this.#clock);
-      server.onLoop = (question) => void this.#running.isOwnProbe(question);
+      server = new VirtualUpstream(this.#clock, keepSilent);
       this.#servers.set(name, server);
     }
     return server;
@@ -168,7 +170,7 @@ class Scenario {
         return;
       case 'probes':
         for (const [name, count] of pairs(words))
-          expect(this.#server(name).probed, place).toBe(Number(count));
+          expect(this.#server(name).probes, place).toBe(Number(count));
         return;
       case 'state':
         expect(this.#findState(subject), place).toBe(rest[0]);
@@ -180,8 +182,13 @@ class Scenario {
           );
         return;
       default:
-        this.#server(verb).behaviour = parseBehaviour(words, place);
+        this.#changeServer(this.#server(verb), words, place);
     }
+  }
+
+  #changeServer(server: VirtualUpstream, words: readonly string[], place: string): void {
+    const onLoop = (question: Question) => void this.#running.isOwnProbe(question);
+    server.react = parseReaction(words, server, onLoop, place);
   }
 
   async #ask(id: string, [name = '', type = '', ...rest]: readonly string[]): Promise<void> {
@@ -238,22 +245,42 @@ function parseRcode(name: string): number {
   return rcode;
 }
 
-function parseBehaviour([kind = '', ...words]: readonly string[], place: string): Behaviour {
-  const after = Number(words.at(-1) ?? 0);
+/** How a server reacts from now on. @param onLoop hears of queries that come back */
+function parseReaction(
+  [kind = '', ...words]: readonly string[],
+  server: VirtualUpstream,
+  onLoop: (question: Question) => void,
+  place: string,
+): React {
+  const delay = Number(words.at(-1) ?? 0);
+  const answer = answerAfter(delay);
   switch (kind) {
     case 'silent':
-      return { kind };
+      return keepSilent;
     case 'answers':
-      return { kind, rcode: parseRcode(words[0] ?? ''), after };
+      return answerAfter(delay, parseRcode(words[0] ?? ''));
     case 'loses':
-      return { kind, but: Number(words[2]), after };
+      return (received) => {
+        if (server.count % Number(words[2]) === 0) answer(received);
+      };
     case 'unreachable':
-      return { kind, code: 'ECONNREFUSED' };
+      return ({ cut }) => cut();
     case 'loops':
+      return ({ query, after }) => after(delay, () => onLoop(getQuestion(query)));
     case 'old':
+      return ({ query, send, after }) => {
+        const rcode = query.edns === undefined ? RCODE.NOERROR : RCODE.FORMERR;
+        after(delay, () => send({ ...makeAnswer(query, rcode), edns: undefined }));
+      };
     case 'deaf':
+      return (received) => {
+        if (received.query.edns === undefined) answer(received);
+      };
     case 'truncates':
-      return { kind, after };
+      return ({ query, send, after }) => {
+        const { header, ...whole } = makeAnswer(query);
+        after(delay, () => send({ ...whole, header: { ...header, truncated: true }, answers: [] }));
+      };
     default:
       throw new Error(`not a step: ${place}`);
   }

@@ -13,9 +13,10 @@ import { DEFAULT_FORWARD_PLAN, defaultRule } from '@portolan/kernel/forward/forw
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { KnownNames } from '@portolan/testing/upstream/known-names.ts';
+import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import { expect, it } from 'vitest';
 import { CachedResolver } from './cached-resolver.ts';
-import { ScriptedUpstream } from './scripted-upstream.ts';
 
 const NAME = parseName('www.example.');
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -36,10 +37,11 @@ function queryWith(bits: { readonly ad: boolean; readonly do: boolean }): Uint8A
 /** Whether a response from upstream, and the next one from the table, have the AD bit. */
 async function answersTo(trustsAd: boolean, bits: { readonly ad: boolean; readonly do: boolean }) {
   const clock = new ManualClock();
-  const upstream = new ScriptedUpstream(clock);
-  upstream.validates = true;
+  const names = new KnownNames();
+  const upstream = new VirtualUpstream(clock, names.react);
+  names.validates = true;
   const record = { name: NAME, class: CLASS.IN, ttl: 60, data: { kind: 'A', address: '192.0.2.1' } } as const;
-  upstream.known.set(toKey(NAME), { rcode: 0, answers: [record], authorities: [] });
+  names.known.set(toKey(NAME), { rcode: 0, answers: [record], authorities: [] });
   const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7 });
   const rules = [defaultRule([parseUpstream('192.0.2.53')])];
   const resolver = new CachedResolver(

@@ -18,13 +18,14 @@ import {
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { createNameResolver } from '@portolan/plugins/forward/name-resolver.ts';
+import { KnownNames } from '@portolan/testing/upstream/known-names.ts';
+import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
-import { ScriptedUpstream } from './scripted-upstream.ts';
 
 interface Setting {
   readonly clock: ManualClock;
-  readonly upstream: ScriptedUpstream;
+  readonly names: KnownNames;
   readonly table: TableWriter;
   readonly resolver: CachedResolver;
   readonly log: RecordingLog;
@@ -34,7 +35,8 @@ interface Setting {
 
 function make(changes: Partial<ForwardPlan>): Setting {
   const clock = new ManualClock();
-  const upstream = new ScriptedUpstream(clock);
+  const names = new KnownNames();
+  const upstream = new VirtualUpstream(clock, names.react);
   const table = new TableWriter({ readers: 0, reservation: 32 * 2 ** 20, seed: 7 });
   const log = new RecordingLog();
   const reached = new Set<string>();
@@ -55,7 +57,7 @@ function make(changes: Partial<ForwardPlan>): Setting {
     },
   });
   onTestFinished(() => resolver.stop());
-  return { clock, upstream, table, resolver, log, reached };
+  return { clock, names, table, resolver, log, reached };
 }
 
 async function settle<Value>({ clock }: Setting, pending: Value | Promise<Value>): Promise<Value> {
@@ -70,9 +72,9 @@ async function settle<Value>({ clock }: Setting, pending: Value | Promise<Value>
   return settled;
 }
 
-const knows = ({ upstream }: Setting, name: string, address: string): void => {
+const knows = ({ names }: Setting, name: string, address: string): void => {
   const answers = [record(name, { kind: 'A', address }, 60)];
-  upstream.known.set(toKey(parseName(name)), { rcode: RCODE.NOERROR, answers, authorities: [] });
+  names.known.set(toKey(parseName(name)), { rcode: RCODE.NOERROR, answers, authorities: [] });
 };
 
 const shown = (answer: Answer): string => {
@@ -111,7 +113,7 @@ describe('upstream servers', () => {
 
   it('that are silent are told of in the log, sparingly', async () => {
     const setting = make({ rules: [defaultRule([parseUpstream('192.0.2.53')])] });
-    setting.upstream.isSilent = true;
+    setting.names.isSilent = true;
     for (const name of ['a.example.', 'b.example.', 'c.example.', 'd.example.'])
       expect(shown(await settle(setting, setting.resolver.answer(makeQuery(name))))).toBe('servfail');
     const warnings = setting.log.records.filter(({ message }) => message === 'no answer from upstream');
@@ -121,7 +123,7 @@ describe('upstream servers', () => {
   it('with too much to do for us are refused with a word for it', async () => {
     const limits = { ...DEFAULT_FORWARD_PLAN.limits, inFlight: 1, queued: 1, queueDeadline: 50 };
     const setting = make({ limits, rules: [defaultRule([parseUpstream('192.0.2.53')])] });
-    setting.upstream.delay = 200;
+    setting.names.delay = 200;
     knows(setting, 'a.example.', '192.0.2.1');
     const pending = ['a.example.', 'b.example.'].map((name) => setting.resolver.answer(makeQuery(name)));
     const [first, second] = await settle(setting, Promise.all(pending));

@@ -21,11 +21,12 @@ import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { RFC_8767 } from '@portolan/plugins/cache/options.ts';
+import { type KnownName, KnownNames } from '@portolan/testing/upstream/known-names.ts';
+import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { recordMessage } from '../golden/recorded-answer.ts';
 import { CachedResolver } from './cached-resolver.ts';
-import { type Knowledge, ScriptedUpstream } from './scripted-upstream.ts';
 
 const { A, AAAA, CNAME, TXT, MX, SRV } = TYPE;
 const NAMES = ['a.example.', 'b.example.', 'c.b.example.', 'long-label-of-a-name.other.example.', 'example.'];
@@ -41,7 +42,7 @@ const arbitraryData: fc.Arbitrary<RecordData> = fc.oneof(
 );
 
 const arbitraryKnowledge: fc.Arbitrary<
-  Omit<Knowledge, 'authorities'> & { readonly soa: number | undefined }
+  Omit<KnownName, 'authorities'> & { readonly soa: number | undefined }
 > = fc.record({
   rcode: fc.constantFrom(RCODE.NOERROR, RCODE.NOERROR, RCODE.NOERROR, RCODE.NXDOMAIN, RCODE.SERVFAIL),
   answers: fc.array(
@@ -108,12 +109,13 @@ it('for any replies of upstream servers, from any client, at any time', { timeou
   await fc.assert(
     fc.asyncProperty(arbitrarySetting, async ({ world, questions, caching, maxTtl, hidden }) => {
       const clock = new ManualClock();
-      const upstream = new ScriptedUpstream(clock);
+      const known = new KnownNames();
+      const upstream = new VirtualUpstream(clock, known.react);
       for (const [index, { rcode, answers, soa }] of world.entries()) {
         const owner = NAMES[index] ?? '';
         const own = answers.map((record) => ({ ...record, name: parseName(owner) }));
         const authorities = soa === undefined ? [] : [makeSoa(owner, soa)];
-        upstream.known.set(toKey(parseName(owner)), { rcode, answers: own, authorities });
+        known.known.set(toKey(parseName(owner)), { rcode, answers: own, authorities });
       }
       const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7, maxTtl });
       const rules = [defaultRule([parseUpstream('192.0.2.53')])];

@@ -36,9 +36,10 @@ import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { RFC_8767 } from '@portolan/plugins/cache/options.ts';
+import { KnownNames } from '@portolan/testing/upstream/known-names.ts';
+import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import { expect } from 'vitest';
 import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
-import { ScriptedUpstream } from './scripted-upstream.ts';
 
 /** The scenario's name, from its first comment. */
 export function nameOfScenario(path: string): string {
@@ -62,7 +63,8 @@ type Source = 'table' | 'chain' | 'upstream';
 
 class Scenario {
   readonly #clock = new ManualClock();
-  readonly #upstream = new ScriptedUpstream(this.#clock);
+  readonly #names = new KnownNames();
+  readonly #upstream = new VirtualUpstream(this.#clock, this.#names.react);
   readonly #answers = new Map<string, string | undefined>();
   readonly #packet = new Uint8Array(4096);
   #options = new Map<string, string>();
@@ -146,12 +148,12 @@ class Scenario {
     const [subject = '', ...rest] = words;
     switch (verb) {
       case 'knows':
-        this.#upstream.known.set(toKey(parseName(subject)), parseKnowledge(subject, rest));
+        this.#names.known.set(toKey(parseName(subject)), parseKnowledge(subject, rest));
         return;
       case 'upstream':
-        this.#upstream.isSilent = subject === 'silent';
-        this.#upstream.refusesNorec = subject === 'refuses-norec';
-        if (subject === 'answers') this.#upstream.delay = Number(rest.at(-1));
+        this.#names.isSilent = subject === 'silent';
+        this.#names.refusesNorec = subject === 'refuses-norec';
+        if (subject === 'answers') this.#names.delay = Number(rest.at(-1));
         return;
       case 'ask':
         await this.#ask(subject, rest);
@@ -164,7 +166,7 @@ class Scenario {
         this.#clock.adjust(Number(subject) * 1000);
         return;
       case 'sent':
-        expect(this.#upstream.asked, place).toBe(Number(subject));
+        expect(this.#upstream.count, place).toBe(Number(subject));
         return;
       case 'cached':
         expect(this.#server.table.statistics().cached, place).toBe(Number(subject));
@@ -209,9 +211,9 @@ class Scenario {
     this.#packet.set(octets);
     const length = reader.answer(this.#packet, 0, octets.length, this.#packet.length, 'tcp');
     if (length > 0) return this.#note(id, decodeMessage(this.#packet.slice(0, length)), 'table');
-    const before = this.#upstream.asked;
+    const before = this.#upstream.count;
     void slowly(octets, CLIENT).then((response) => {
-      const source = this.#upstream.asked > before ? 'upstream' : 'chain';
+      const source = this.#upstream.count > before ? 'upstream' : 'chain';
       if (response !== undefined) this.#note(id, decodeMessage(response), source);
     });
     // A reply that takes no time is there at once.

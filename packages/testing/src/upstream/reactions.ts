@@ -14,8 +14,9 @@ import {
   type ResourceRecord,
   TYPE,
 } from '@portolan/dns/types.ts';
+import type { Clock } from '@portolan/kernel/base/clock.ts';
 import type { React } from './received-query.ts';
-import { getQuestion } from './reply.ts';
+import { getQuestion, replyMessage } from './reply.ts';
 
 /** For every query: no reply. */
 export const keepSilent: React = () => {};
@@ -142,3 +143,58 @@ export const makeTarget = (kind: 'CNAME' | 'PTR', name: string): RecordData => (
   kind,
   target: parseName(name),
 });
+
+/** After so many milliseconds: an address, or the response code of a failure. */
+export const answerAfter =
+  (milliseconds: number, rcode: number = RCODE.NOERROR): React =>
+  ({ query, send, after }) =>
+    after(milliseconds, () => send(makeAnswer(query, rcode)));
+
+/** 192.0.2.1 of the name that was asked for, or the response code of a failure. */
+export function makeAnswer(query: Message, rcode: number = RCODE.NOERROR): Message {
+  const whole = replyMessage(query);
+  const answers = rcode === RCODE.NOERROR ? whole.answers : [];
+  return { ...whole, header: { ...whole.header, rcode }, answers };
+}
+
+/** Behind a path that loses a part of the queries, and the same part of the replies. @param random from 0 to below 1 */
+export const loseShare =
+  (share: number, random: () => number, react: React): React =>
+  (received) => {
+    if (random() >= share && random() >= share) react(received);
+  };
+
+/**
+ * Answers so many queries a second, one after the other. The server stops for a while at `stallAt`; a query that finds its queue full is
+ * lost. Times in milliseconds of the clock.
+ */
+export function answerInTurn(
+  clock: Clock,
+  {
+    perSecond,
+    queue,
+    stallAt,
+    stallFor,
+  }: {
+    readonly perSecond: number;
+    readonly queue: number;
+    readonly stallAt: number;
+    readonly stallFor: number;
+  },
+): React {
+  let freeAt = 0;
+  let queued = 0;
+  return ({ query, send, after }) => {
+    const now = clock.monotonic();
+    const isStalled = now >= stallAt && now < stallAt + stallFor;
+    const begin = Math.max(now, freeAt, isStalled ? stallAt + stallFor : 0);
+    if (queued >= queue) return;
+    freeAt = begin + 1000 / perSecond;
+    queued += 1;
+    // Whether or not somebody still waits for the reply, the server does its work.
+    clock.after(freeAt - now, () => {
+      queued -= 1;
+    });
+    after(freeAt - now, () => send(makeAnswer(query)));
+  };
+}

@@ -1,24 +1,21 @@
 /**
- * An upstream server made of a clock and a list of records, without any network traffic.
+ * What an upstream double knows of names, to be changed while a test runs, and how it answers from that.
  */
-import { decodeMessage } from '@portolan/dns/message.ts';
 import { toKey } from '@portolan/dns/name.ts';
 import { typeOfData } from '@portolan/dns/record-data.ts';
 import { type Message, type NameKey, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
-import type { Clock } from '@portolan/kernel/base/clock.ts';
-import type { QueryMessage } from '@portolan/kernel/forward/transport/query-message.ts';
-import type { Exchange, ExchangeEvents, Transport } from '@portolan/kernel/forward/transport/transport.ts';
+import type { React } from './received-query.ts';
+import { getQuestion } from './reply.ts';
 
-export interface Knowledge {
+export interface KnownName {
   readonly rcode: number;
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];
 }
 
-export class ScriptedUpstream implements Transport {
-  readonly dropped = { strange: 0, otherQuestion: 0, otherCase: 0 };
+export class KnownNames {
   /** By lower-case name: its records, or how it is denied. What is not here is NXDOMAIN without SOA. */
-  readonly known = new Map<NameKey, Knowledge>();
+  readonly known = new Map<NameKey, KnownName>();
   isSilent = false;
   /** Whether it says that it has validated its answers, to queries that ask for it. */
   validates = false;
@@ -26,28 +23,16 @@ export class ScriptedUpstream implements Transport {
   refusesNorec = false;
   /** Milliseconds that a reply takes. */
   delay = 0;
-  asked = 0;
-  readonly #clock: Clock;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  ask({ octets }: QueryMessage, events: ExchangeEvents): Exchange {
-    this.asked += 1;
-    const query = decodeMessage(octets);
+  readonly react: React = ({ query, send, after }) => {
     const reply = this.#answer(query);
-    const timer = this.#clock.after(this.delay, () => {
-      if (!this.isSilent) events.replied(reply);
+    after(this.delay, () => {
+      if (!this.isSilent) send(reply);
     });
-    return { overdue() {}, cancel: () => timer.cancel() };
-  }
-
-  close(): void {}
+  };
 
   #answer(query: Message): Message {
-    const [question] = query.questions;
-    if (question === undefined) throw new Error('a query without a question');
+    const question = getQuestion(query);
     const answers: ResourceRecord[] = [];
     if (this.refusesNorec && !query.header.recursionDesired)
       return { ...query, header: { ...query.header, response: true, rcode: RCODE.REFUSED } };
