@@ -40,7 +40,7 @@ import {
   writePlainEngine,
 } from '@portolan/server/plan/plain-block.ts';
 import { hostsOnly } from '@portolan/sources/local/local-plan.ts';
-import { KnownNames } from '@portolan/testing/upstream/known-names.ts';
+import { UpstreamNames } from '@portolan/testing/upstream/upstream-names.ts';
 import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -212,7 +212,7 @@ function makePlan(given: Settings): EnginePlan {
 
 class Subject {
   readonly clock = new ManualClock();
-  readonly upstream = new VirtualUpstream(this.clock, new KnownNames().react);
+  readonly upstream = new VirtualUpstream(this.clock, new UpstreamNames().react);
   readonly engine: Engine;
 
   constructor(given: Settings) {

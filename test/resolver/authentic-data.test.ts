@@ -13,7 +13,7 @@ import { DEFAULT_FORWARD_PLAN, defaultRule } from '@portolan/kernel/forward/forw
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
-import { KnownNames } from '@portolan/testing/upstream/known-names.ts';
+import { UpstreamNames } from '@portolan/testing/upstream/upstream-names.ts';
 import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import { expect, it } from 'vitest';
 import { CachedResolver } from './cached-resolver.ts';
@@ -37,7 +37,7 @@ function queryWith(bits: { readonly ad: boolean; readonly do: boolean }): Uint8A
 /** Whether a response from upstream, and the next one from the table, have the AD bit. */
 async function answersTo(trustsAd: boolean, bits: { readonly ad: boolean; readonly do: boolean }) {
   const clock = new ManualClock();
-  const names = new KnownNames();
+  const names = new UpstreamNames();
   const upstream = new VirtualUpstream(clock, names.react);
   names.validates = true;
   const record = { name: NAME, class: CLASS.IN, ttl: 60, data: { kind: 'A', address: '192.0.2.1' } } as const;

@@ -18,14 +18,14 @@ import {
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { createNameResolver } from '@portolan/plugins/forward/name-resolver.ts';
-import { KnownNames } from '@portolan/testing/upstream/known-names.ts';
+import { UpstreamNames } from '@portolan/testing/upstream/upstream-names.ts';
 import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
 
 interface Setting {
   readonly clock: ManualClock;
-  readonly names: KnownNames;
+  readonly names: UpstreamNames;
   readonly table: TableWriter;
   readonly resolver: CachedResolver;
   readonly log: RecordingLog;
@@ -35,7 +35,7 @@ interface Setting {
 
 function make(changes: Partial<ForwardPlan>): Setting {
   const clock = new ManualClock();
-  const names = new KnownNames();
+  const names = new UpstreamNames();
   const upstream = new VirtualUpstream(clock, names.react);
   const table = new TableWriter({ readers: 0, reservation: 32 * 2 ** 20, seed: 7 });
   const log = new RecordingLog();

@@ -21,7 +21,7 @@ import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { RFC_8767 } from '@portolan/plugins/cache/options.ts';
-import { type KnownName, KnownNames } from '@portolan/testing/upstream/known-names.ts';
+import { type UpstreamName, UpstreamNames } from '@portolan/testing/upstream/upstream-names.ts';
 import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -42,7 +42,7 @@ const arbitraryData: fc.Arbitrary<RecordData> = fc.oneof(
 );
 
 const arbitraryKnowledge: fc.Arbitrary<
-  Omit<KnownName, 'authorities'> & { readonly soa: number | undefined }
+  Omit<UpstreamName, 'authorities'> & { readonly soa: number | undefined }
 > = fc.record({
   rcode: fc.constantFrom(RCODE.NOERROR, RCODE.NOERROR, RCODE.NOERROR, RCODE.NXDOMAIN, RCODE.SERVFAIL),
   answers: fc.array(
@@ -109,7 +109,7 @@ it('for any replies of upstream servers, from any client, at any time', { timeou
   await fc.assert(
     fc.asyncProperty(arbitrarySetting, async ({ world, questions, caching, maxTtl, hidden }) => {
       const clock = new ManualClock();
-      const known = new KnownNames();
+      const known = new UpstreamNames();
       const upstream = new VirtualUpstream(clock, known.react);
       for (const [index, { rcode, answers, soa }] of world.entries()) {
         const owner = NAMES[index] ?? '';

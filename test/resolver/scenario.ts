@@ -36,7 +36,7 @@ import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
 import { TableReader } from '@portolan/kernel/table/reader.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { RFC_8767 } from '@portolan/plugins/cache/options.ts';
-import { KnownNames } from '@portolan/testing/upstream/known-names.ts';
+import { UpstreamNames } from '@portolan/testing/upstream/upstream-names.ts';
 import { VirtualUpstream } from '@portolan/testing/upstream/virtual-upstream.ts';
 import { expect } from 'vitest';
 import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
@@ -63,7 +63,7 @@ type Source = 'table' | 'chain' | 'upstream';
 
 class Scenario {
   readonly #clock = new ManualClock();
-  readonly #names = new KnownNames();
+  readonly #names = new UpstreamNames();
   readonly #upstream = new VirtualUpstream(this.#clock, this.#names.react);
   readonly #answers = new Map<string, string | undefined>();
   readonly #packet = new Uint8Array(4096);

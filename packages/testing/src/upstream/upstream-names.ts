@@ -7,15 +7,15 @@ import { type Message, type NameKey, RCODE, type ResourceRecord, TYPE } from '@p
 import type { React } from './received-query.ts';
 import { getQuestion } from './reply.ts';
 
-export interface KnownName {
+export interface UpstreamName {
   readonly rcode: number;
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];
 }
 
-export class KnownNames {
+export class UpstreamNames {
   /** By lower-case name: its records, or how it is denied. What is not here is NXDOMAIN without SOA. */
-  readonly known = new Map<NameKey, KnownName>();
+  readonly known = new Map<NameKey, UpstreamName>();
   isSilent = false;
   /** Whether it says that it has validated its answers, to queries that ask for it. */
   validates = false;
