@@ -88,7 +88,7 @@ export function* findRepeatedAnswers({ asked, early, late, lateOther }, isBehind
     (one, another) => one.marks.mayBeCached && one.isPassed && !another.isPassed,
   );
   if (passed !== undefined)
-    yield `A cache in front may keep what it passes on for ${passed}, and it answers later: ${BEFORE_CACHE}, also for what it passes on.`;
+    yield `A cache in front may keep what it passes on for ${passed}, which it answers itself later: ${BEFORE_CACHE}, also for what it passes on.`;
   const dependsOnClient = ({ marks }) => marks.mayBeCached && marks.clientWasRead;
   const kept = find(late, lateOther, (one, another) => dependsOnClient(one) && dependsOnClient(another));
   if (kept !== undefined)
