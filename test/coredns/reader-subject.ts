@@ -1,6 +1,7 @@
 /**
  * A Corefile with the answers of readers and of its chain, to compare them.
  */
+import { EXTENDED_ERROR, isExtendedError } from '@portolan/dns/extended-error.ts';
 import { decodeMessage } from '@portolan/dns/message.ts';
 import type { ClientTransport } from '@portolan/dns/response-size.ts';
 import type { Message } from '@portolan/dns/types.ts';
@@ -123,4 +124,13 @@ export const toComparableMessage = ({
 
 /** TTLs left out: names of the table keep theirs, and the cache of the chain counts them down. */
 export const withoutTtls = (content: ReturnType<typeof toComparableMessage>) =>
-  JSON.parse(JSON.stringify(content).replace(/\\"ttl\\":\d+/g, '')) as unknown;
+  JSON.parse(JSON.stringify(content).replace(/\\"ttl\\":\d+/g, '')) as ReturnType<typeof toComparableMessage>;
+
+/** TTLs and staleness left out: the cache of the chain may serve names of the table past their end. */
+export function withoutAge(content: ReturnType<typeof toComparableMessage>): unknown {
+  const { edns } = content;
+  const options = edns?.options.filter(
+    (option) => !isExtendedError(option) || option.data[1] !== EXTENDED_ERROR.STALE_ANSWER,
+  );
+  return withoutTtls({ ...content, edns: edns && { ...edns, options: options ?? [] } });
+}
