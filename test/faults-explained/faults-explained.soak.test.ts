@@ -7,6 +7,7 @@
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import type { ServerStatus } from '@portolan/ops/control/status.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import { afterFile } from '../support/after-file.ts';
@@ -22,7 +23,7 @@ import {
   untilStatus,
 } from './observed-roles.ts';
 import { examine, explainName, type NamedCause } from './operator.ts';
-import { findClosedPort, startUpstream, type Upstream } from './upstream.ts';
+import { answerExample, sendBackTo } from './upstream.ts';
 
 /** Milliseconds in which a test ends on a machine that is busy with others. */
 const TIMEOUT = { timeout: 240_000 };
@@ -55,7 +56,7 @@ interface SharedFault extends Cause {
 
 interface Started {
   readonly server: ObservedRole;
-  readonly upstream: Upstream;
+  readonly upstream: LoopbackUpstream;
   readonly double: ApiServerDouble;
 }
 
@@ -76,8 +77,8 @@ async function start(
   const { api, upstreamPort, port, isReady = true, ...settings } = options;
   const double = await ApiServerDouble.start({ objects: WELL, ...settings });
   atEnd(() => double.stop());
-  const upstream = await startUpstream();
-  atEnd(async () => upstream.stop());
+  const upstream = await LoopbackUpstream.start(answerExample());
+  atEnd(() => upstream.stop());
   const world = { api: api ?? double.url, upstream: upstreamPort ?? upstream.port };
   const server = await startObserved(role, world, { port, atEnd });
   if (isReady) await untilStatus(server, ({ ready }) => ready);
@@ -93,7 +94,7 @@ async function examineSick(role: ClusterRole, words: readonly string[]): Promise
 function ofLateReplies(delay: number): Fault['find'] {
   return async (role) => {
     const { server, upstream } = await start(role);
-    upstream.delay = delay;
+    upstream.react = answerExample(delay);
     return await examineUntil(server, 'upstream-slow', async (round) => {
       await Promise.all([...'abcdefgh'].map((label) => askQuietly(server, `${label}${round}.example.com`)));
     });
@@ -240,7 +241,7 @@ const ONE_BY_ONE: readonly SharedFault[] = [
     cause: 'upstream-unreachable',
     sentence: /no upstream server answers: 127\.0\.0\.1:\d+$/,
     findIn: async ({ server, upstream }) => {
-      upstream.stop();
+      await upstream.stop();
       return await explainName(server.socket, 'www.example.com', ['--from=web/', '--ask']);
     },
   },
@@ -268,9 +269,9 @@ const FAULTS: readonly Fault[] = [
     cause: 'forwarding-loop',
     sentence: /sends our queries back: /,
     find: async (role) => {
-      const upstream = await startUpstream();
       const port = await findFreePort();
-      upstream.loopsTo = port;
+      const upstream = await LoopbackUpstream.start(sendBackTo(port, onTestFinished));
+      onTestFinished(() => upstream.stop());
       const { server } = await start(role, { port, upstreamPort: upstream.port, isReady: false });
       return await examineUntil(server, 'forwarding-loop', () => untilFound(server, 'forwarding-loop'));
     },
@@ -294,7 +295,7 @@ const FAULTS: readonly Fault[] = [
     roles: OF_CLUSTER,
     cause: 'api-unreachable',
     sentence: /^the server cannot list \w+: no connection: .*ECONNREFUSED/,
-    find: async (role) => examineUnready(role, { api: `http://127.0.0.1:${await findClosedPort()}` }),
+    find: async (role) => examineUnready(role, { api: `http://127.0.0.1:${await findFreePort()}` }),
   },
 ];
 

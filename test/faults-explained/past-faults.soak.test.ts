@@ -16,6 +16,7 @@ import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import type { PastDiagnosis } from '@portolan/ops/control/past-records.ts';
 import { createServerControl, type ServerControl } from '@portolan/ops/control/server-control.ts';
 import type { PastExplanation } from '@portolan/server/history/past-verdict.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
@@ -25,7 +26,7 @@ import { afterFile } from '../support/after-file.ts';
 import { bundleServerThreads } from '../support/bundle-thread.ts';
 import { runToEnd } from '../support/control.ts';
 import { endAllPrograms } from '../support/portolan.ts';
-import { FaultyUpstream } from './faulty-upstream.ts';
+import { UpstreamFaults } from './upstream.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -86,7 +87,8 @@ const OBJECTS: readonly KubernetesObject[] = [
 class World {
   readonly clock = new ManualClock();
   readonly double: ApiServerDouble;
-  readonly upstream: FaultyUpstream;
+  readonly upstream: LoopbackUpstream;
+  readonly faults: UpstreamFaults;
   readonly config: ConfigMapVolume;
   readonly socket: string;
   readonly #history: string;
@@ -96,7 +98,7 @@ class World {
   #turned = performance.now();
 
   private constructor(
-    parts: Pick<World, 'double' | 'upstream' | 'config'> & {
+    parts: Pick<World, 'double' | 'upstream' | 'faults' | 'config'> & {
       readonly folder: string;
       readonly readerEntry: URL;
       readonly clock: ManualClock;
@@ -105,6 +107,7 @@ class World {
     this.clock = parts.clock;
     this.double = parts.double;
     this.upstream = parts.upstream;
+    this.faults = parts.faults;
     this.config = parts.config;
     this.socket = join(parts.folder, 'socket');
     this.#history = join(parts.folder, 'history');
@@ -115,14 +118,15 @@ class World {
     const clock = new ManualClock();
     const double = await ApiServerDouble.start({ clock, objects: OBJECTS });
     afterFile(() => double.stop());
-    const upstream = await FaultyUpstream.start();
-    afterFile(async () => upstream.stop());
+    const faults = new UpstreamFaults();
+    const upstream = await LoopbackUpstream.start(faults.react);
+    afterFile(() => upstream.stop());
     const { path: folder } = await makeTemporaryFolder(afterFile);
     await mkdir(join(folder, 'config'));
     const config = new ConfigMapVolume(join(folder, 'config'));
     await config.write({});
     const readerEntry = await bundleServerThreads();
-    const world = new World({ clock, double, upstream, config, folder, readerEntry });
+    const world = new World({ clock, double, upstream, faults, config, folder, readerEntry });
     await world.start();
     return world;
   }
@@ -393,11 +397,11 @@ const FAULTS: readonly PastFault[] = [
     verdict: NO_REPLY,
     cause: /upstream server 127\.0\.0\.1:\d+ is (?:failing|silent|down)/,
     end: /^upstream server 127\.0\.0\.1:\d+ replies again$/,
-    make: ({ upstream }) => {
-      upstream.isSilent = true;
+    make: ({ faults }) => {
+      faults.isSilent = true;
     },
-    undo: ({ upstream }) => {
-      upstream.isSilent = false;
+    undo: ({ faults }) => {
+      faults.isSilent = false;
     },
   },
   {
@@ -406,11 +410,11 @@ const FAULTS: readonly PastFault[] = [
     verdict: /an upstream server said SERVFAIL/,
     cause: FAILING,
     end: RECOVERED,
-    make: ({ upstream }) => {
-      upstream.rcode = RCODE.SERVFAIL;
+    make: ({ faults }) => {
+      faults.rcode = RCODE.SERVFAIL;
     },
-    undo: ({ upstream }) => {
-      upstream.rcode = undefined;
+    undo: ({ faults }) => {
+      faults.rcode = undefined;
     },
   },
   {
@@ -419,11 +423,11 @@ const FAULTS: readonly PastFault[] = [
     verdict: /an upstream server said REFUSED|no upstream server answers/,
     cause: FAILING,
     end: RECOVERED,
-    make: ({ upstream }) => {
-      upstream.rcode = RCODE.REFUSED;
+    make: ({ faults }) => {
+      faults.rcode = RCODE.REFUSED;
     },
-    undo: ({ upstream }) => {
-      upstream.rcode = undefined;
+    undo: ({ faults }) => {
+      faults.rcode = undefined;
     },
   },
   {
@@ -432,8 +436,8 @@ const FAULTS: readonly PastFault[] = [
     verdict: /an upstream server said NXDOMAIN/,
     cause: NO_CHANGE,
     end: NO_CHANGE,
-    make: ({ upstream }) => upstream.denied.add('denied.example.com.'),
-    undo: ({ upstream }) => upstream.denied.clear(),
+    make: ({ faults }) => faults.denied.add('denied.example.com.'),
+    undo: ({ faults }) => faults.denied.clear(),
   },
   {
     fault: 'an upstream server that somebody switched off',
@@ -464,11 +468,11 @@ const FAULTS: readonly PastFault[] = [
     end: /^(?:finding ended: upstream-slow.*|upstream server \S+ replies again)?$/,
     speed: 1,
     fails: isGood,
-    make: ({ upstream }) => {
-      upstream.delay = 1_500;
+    make: ({ faults }) => {
+      faults.delay = 1_500;
     },
-    undo: ({ upstream }) => {
-      upstream.delay = 0;
+    undo: ({ faults }) => {
+      faults.delay = 0;
     },
   },
   {
@@ -479,12 +483,12 @@ const FAULTS: readonly PastFault[] = [
     end: /^(?:finding ended: config-rejected|another configuration is in force)/,
     lasts: 20 * SECOND,
     make: async (world) => {
-      world.upstream.denied.add('new.example.com.');
+      world.faults.denied.add('new.example.com.');
       await world.config.write({ stubDomains: '["example.com"]' });
       await world.until('the configuration to be rejected', () => world.rejected.length > 0);
     },
-    undo: async ({ config, upstream }) => {
-      upstream.denied.clear();
+    undo: async ({ config, faults }) => {
+      faults.denied.clear();
       await config.write({});
     },
   },

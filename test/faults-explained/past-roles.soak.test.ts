@@ -8,11 +8,12 @@ import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import type { PastDiagnosis } from '@portolan/ops/control/past-records.ts';
 import type { HistoryRecord } from '@portolan/server/history/history-record.ts';
 import type { PastExplanation } from '@portolan/server/history/past-verdict.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { formatSocketName, runToEnd } from '../support/control.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import { canRun, ROLES, type Role, type RunningRole, startRole } from '../support/roles.ts';
-import { FaultyUpstream } from './faulty-upstream.ts';
+import { UpstreamFaults } from './upstream.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const POLL = { timeout: 30_000, interval: 300 };
@@ -32,9 +33,9 @@ const FILE_FLAGS: Readonly<Record<Role, ((file: string) => readonly string[]) | 
   'node-cache': undefined,
 };
 
-async function startUpstream(): Promise<FaultyUpstream> {
-  const upstream = await FaultyUpstream.start();
-  onTestFinished(async () => upstream.stop());
+async function startUpstream(): Promise<LoopbackUpstream> {
+  const upstream = await LoopbackUpstream.start(new UpstreamFaults().react);
+  onTestFinished(() => upstream.stop());
   return upstream;
 }
 
@@ -42,9 +43,9 @@ const explainGone = (socket: string, ...words: readonly string[]) =>
   readJson<PastExplanation>('explain', socket, GONE, '--since=5m', ...words);
 
 /** Makes the failure, and undoes it once the server has noticed. */
-async function failOnce(server: RunningRole, upstream: FaultyUpstream, socket: string): Promise<void> {
+async function failOnce(server: RunningRole, upstream: LoopbackUpstream, socket: string): Promise<void> {
   const ask = () => askShort(server, GONE, 'A', { deadline: 6_000 }).catch(() => 'nothing');
-  upstream.stop();
+  await upstream.stop();
   await expect.poll(ask, POLL).toMatch(/SERVFAIL|REFUSED/);
   const askAgain = async () => {
     await ask();

@@ -1,90 +1,70 @@
 /**
- * An upstream server that works, answers late, sends queries back, or is not there.
+ * Reactions of upstream servers whose faults are explained: one answers late, another sends queries back, a third fails as it is told.
  */
-import { createSocket, type Socket } from 'node:dgram';
-import { once } from 'node:events';
-import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { createSocket } from 'node:dgram';
 import { ROOT } from '@portolan/dns/name.ts';
-import { CLASS, RCODE, TYPE } from '@portolan/dns/types.ts';
+import { type Message, RCODE, TYPE } from '@portolan/dns/types.ts';
+import type { React } from '@portolan/testing/upstream/received-query.ts';
+import { getQuestion, makeAddressRecord, replyMessage } from '@portolan/testing/upstream/reply.ts';
 
-export interface Upstream {
-  readonly port: number;
-  /** Milliseconds until it replies. */
-  delay: number;
-  /** The port of the server that it sends queries back to. */
-  loopsTo: number | undefined;
-  /** Also more than once. */
-  stop(): void;
-}
-
-/** Copies of a query that it sends back: a server may merge equal questions. */
+/** Copies of a query that a server sends back: the other one may merge equal questions. */
 const COPIES = 3;
 /** How often it asks, and the milliseconds between. */
 const TRIES = 8;
 const PAUSE = 500;
 const KNOWN = /(?:^|\.)example\.com\.$/i;
-const ADDRESS = '127.0.0.1';
+/** The names that do not exist for a server with faults. */
+const MISSING = /(?:^|\.)invalid\.$/i;
 
-/** It has an address for names below example.com, and denies all others. */
-export async function startUpstream(): Promise<Upstream> {
-  const socket = await open();
-  const client = await open();
-  let isOver = false;
-  const stop = () => {
-    if (isOver) return;
-    isOver = true;
-    for (const each of [socket, client]) each.removeAllListeners('message').close();
+/** Names below example.com have an address, all others are denied. @param delay milliseconds that a reply takes */
+export const answerExample =
+  (delay = 0): React =>
+  ({ query, send, after }) => {
+    const { name } = getQuestion(query);
+    const isKnown = KNOWN.test(name) || name === ROOT;
+    const message = answerAddress(query, isKnown ? RCODE.NOERROR : RCODE.NXDOMAIN, 30);
+    after(delay, () => send(message));
   };
-  const upstream: Upstream = { port: socket.address().port, delay: 0, loopsTo: undefined, stop };
-  // As resolvers do, it asks again while it has no answer: the server may not listen yet.
-  const sendBack = (packet: Buffer, to: number, tries = TRIES) => {
-    if (isOver || tries === 0) return;
-    for (let copy = 0; copy < COPIES; copy += 1) client.send(packet, to, ADDRESS, () => {});
-    setTimeout(() => sendBack(packet, to, tries - 1), PAUSE).unref();
+
+/** Sends each query back to this port, from a socket that closes with the test. */
+export function sendBackTo(port: number, atEnd: (close: () => void) => void): React {
+  const client = createSocket('udp4').on('error', () => {});
+  atEnd(() => client.close());
+  return ({ octets, after }) => {
+    // As resolvers do, it asks again while it has no answer: the server may not listen yet.
+    const sendBack = (tries: number) => {
+      if (tries === 0) return;
+      for (let copy = 0; copy < COPIES; copy += 1) client.send(octets, port, '127.0.0.1', () => {});
+      after(PAUSE, () => sendBack(tries - 1));
+    };
+    sendBack(TRIES);
   };
-  socket.on('message', (packet, { port, address }) => {
-    if (upstream.loopsTo !== undefined) {
-      sendBack(packet, upstream.loopsTo);
-      return;
-    }
-    const reply = replyTo(packet);
-    setTimeout(() => {
-      if (!isOver) socket.send(reply, port, address, () => {});
-    }, upstream.delay).unref();
-  });
-  return upstream;
 }
 
-/** A port that refuses all packets. */
-export async function findClosedPort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, ADDRESS);
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  await new Promise<void>((resolve) => socket.close(resolve));
-  return port;
-}
+/** Faults that a test makes and undoes. Without any, every name has an address. */
+export class UpstreamFaults {
+  /** Milliseconds until the server replies. */
+  delay = 0;
+  /** The response code of all its replies; undefined: by the name. */
+  rcode: number | undefined;
+  isSilent = false;
+  /** Names that it denies. */
+  readonly denied = new Set<string>();
 
-async function open(): Promise<Socket> {
-  const socket = createSocket('udp4').bind(0, ADDRESS);
-  socket.on('error', () => {});
-  await once(socket, 'listening');
-  return socket;
-}
-
-function replyTo(packet: Uint8Array): Uint8Array {
-  const query = decodeMessage(packet);
-  const [question] = query.questions;
-  const name = question?.name ?? ROOT;
-  const isKnown = KNOWN.test(name) || name === ROOT;
-  const answers =
-    isKnown && question?.type === TYPE.A
-      ? [{ name, class: CLASS.IN, ttl: 30, data: { kind: 'A', address: '192.0.2.1' } as const }]
-      : [];
-  const header = {
-    ...query.header,
-    response: true,
-    recursionAvailable: true,
-    rcode: isKnown ? RCODE.NOERROR : RCODE.NXDOMAIN,
+  readonly react: React = ({ query, send, after }) => {
+    if (this.isSilent) return;
+    const { name } = getQuestion(query);
+    const isMissing = MISSING.test(name) || this.denied.has(name.toLowerCase());
+    const message = answerAddress(query, this.rcode ?? (isMissing ? RCODE.NXDOMAIN : RCODE.NOERROR), 1);
+    if (this.delay === 0) send(message);
+    else after(this.delay, () => send(message));
   };
-  return encodeMessage({ ...query, header, answers, edns: undefined });
+}
+
+/** Without EDNS; only addresses of version 4 exist. */
+function answerAddress(query: Message, rcode: number, ttl: number): Message {
+  const hasAddress = rcode === RCODE.NOERROR && getQuestion(query).type === TYPE.A;
+  const answers = hasAddress ? [makeAddressRecord(query, '192.0.2.1', ttl)] : [];
+  const message = replyMessage(query, { answers, edns: undefined });
+  return { ...message, header: { ...message.header, rcode } };
 }

@@ -1,24 +1,20 @@
 /**
  * A DNS server on loopback that answers by rules, over UDP and TCP, or over TLS.
  */
-import { createSocket, type Socket as UdpSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
-import { FrameParser, frame } from '@portolan/dns/frames.ts';
-import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
+import { decodeMessage } from '@portolan/dns/message.ts';
 import { className, opcodeName, parseRcode, typeName } from '@portolan/dns/mnemonics.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { describeOption } from '@portolan/ops/compare/described-reply.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import type { ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
 import { readRecord } from './record-text.ts';
 import type { UpstreamRule, UpstreamScript } from './recorded-case.ts';
 
 type Protocol = 'udp' | 'tcp' | 'tls';
 type CountedRule = UpstreamRule & { used: number };
 
-const ADDRESS = '127.0.0.1';
 const NOTIFY = 4;
 
 export interface Certificate {
@@ -29,11 +25,9 @@ export interface Certificate {
 export class ScriptedUpstream {
   readonly #port: number;
   readonly #certificate: Certificate | undefined;
-  readonly #connections = new Set<Socket>();
   #rules: CountedRule[] = [];
   #seen: string[] = [];
-  #tcp: Server | undefined;
-  #udp: UdpSocket | undefined;
+  #server: LoopbackUpstream | undefined;
 
   /** @param certificate paths of files; undefined: no TLS */
   constructor(port: number, script: UpstreamScript, certificate: Certificate | undefined) {
@@ -54,72 +48,41 @@ export class ScriptedUpstream {
   }
 
   async up(): Promise<void> {
-    if (this.#tcp !== undefined) return;
-    const accept = (socket: Socket) => this.#accept(socket);
+    if (this.#server !== undefined) return;
     const certificate = this.#certificate;
-    this.#tcp =
-      certificate === undefined
-        ? createServer(accept)
-        : createTlsServer(
-            { cert: readFileSync(certificate.certificate), key: readFileSync(certificate.key) },
-            accept,
-          );
-    this.#tcp.listen(this.#port, ADDRESS);
-    await once(this.#tcp, 'listening');
-    if (certificate === undefined) await this.#openUdp();
+    const tls = certificate && {
+      cert: readFileSync(certificate.certificate),
+      key: readFileSync(certificate.key),
+    };
+    const options = { port: this.#port, tls, remembers: false };
+    this.#server = await LoopbackUpstream.start((received) => this.#react(received), options);
   }
 
   async down(): Promise<void> {
-    const tcp = this.#tcp;
-    const udp = this.#udp;
-    this.#tcp = this.#udp = undefined;
-    for (const connection of this.#connections) connection.destroy();
-    await Promise.all([
-      tcp && new Promise<void>((resolve) => tcp.close(() => resolve())),
-      udp && new Promise<void>((resolve) => udp.close(() => resolve())),
-    ]);
+    const server = this.#server;
+    this.#server = undefined;
+    await server?.stop();
   }
 
-  async #openUdp(): Promise<void> {
-    const socket = createSocket('udp4');
-    this.#udp = socket;
-    socket.on('message', (packet, { address, port }) => {
-      void this.#answer(packet, 'udp', (reply) => {
-        if (this.#udp === socket) socket.send(reply, port, address);
-      });
-    });
-    socket.bind(this.#port, ADDRESS);
-    await once(socket, 'listening');
-  }
-
-  #accept(socket: Socket): void {
-    const parser = new FrameParser();
-    this.#connections.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => this.#connections.delete(socket));
-    socket.on('data', (chunk) => {
-      parser.push(chunk);
-      for (let message = parser.next(); message !== undefined; message = parser.next()) {
-        const protocol = this.#certificate === undefined ? 'tcp' : 'tls';
-        void this.#answer(Uint8Array.from(message), protocol, (reply) => socket.write(frame(reply)));
-      }
-    });
-  }
-
-  async #answer(packet: Uint8Array, protocol: Protocol, send: (reply: Uint8Array) => void): Promise<void> {
+  #react(received: ReceivedQuery): void {
+    const { octets, over, send, after } = received;
     let query: Message;
     try {
-      query = decodeMessage(packet);
+      query = decodeMessage(octets);
     } catch {
       return;
     }
+    const stream = this.#certificate === undefined ? 'tcp' : 'tls';
+    const protocol = over === 'udp' ? 'udp' : stream;
     const [question] = query.questions;
     const isHealthCheck = question?.name === '.' && question.type === TYPE.NS;
     if (!isHealthCheck) this.#seen.push(describeQuery(query, protocol));
     const rule = this.#rules.find((each) => fits(each, query, protocol));
     if (rule !== undefined) rule.used += 1;
-    if (rule?.delay_ms !== undefined) await new Promise((resolve) => setTimeout(resolve, rule.delay_ms));
-    if (rule?.drop !== true) send(encodeMessage(makeReply(query, rule)));
+    if (rule?.drop === true) return;
+    const answer = () => send(makeReply(query, rule));
+    if (rule?.delay_ms === undefined) answer();
+    else after(rule.delay_ms, answer);
   }
 }
 
