@@ -1,12 +1,14 @@
 /**
  * `portolan autoscaler` as a program: its command line, its health, its exit codes.
  */
+
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { readReplicas } from '../api-server/scale.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { configMap, FLAGS, NAMESPACE, nodes, scalable } from './world.ts';
 
 afterEach(endAllPrograms);

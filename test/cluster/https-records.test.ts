@@ -1,6 +1,7 @@
 /**
  * HTTPS records of services in each role with a cluster, over UDP and TCP, through changes of the service; and what clients do with them.
  */
+
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
@@ -11,6 +12,7 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
@@ -18,7 +20,7 @@ import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { namespace } from '../list-watch/harness.ts';
 import { openPage } from '../support/chromium.ts';
 import { formatSocketName, runToEnd } from '../support/control.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';
 
 afterEach(endAllPrograms);

@@ -2,6 +2,7 @@
  * Tenants apart, in each role with a cluster: each client sees its own services and shared ones, whoever asked before, and by whatever
  * transport; a name of others is answered as one that does not exist.
  */
+
 import { execFile } from 'node:child_process';
 import { connect } from 'node:http2';
 import { connect as connectByTls } from 'node:tls';
@@ -14,13 +15,14 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask, askShort, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { call } from '../listen/grpc-client.ts';
 import { formatSocketName, runToEnd } from '../support/control.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { CLUSTER_ROLES, type ClusterRole } from '../support/roles.ts';
 import { itWithTool } from '../support/tools.ts';
 

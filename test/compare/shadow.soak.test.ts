@@ -1,6 +1,7 @@
 /**
  * `portolan shadow`: a running server, its questions from each source, and the answers by a Corefile in the process of the command.
  */
+
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,9 +12,10 @@ import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { encodeQuestion, readListLine } from '@portolan/ops/compare/asked-question.ts';
 import { AskedServer } from '@portolan/ops/compare/asked-server.ts';
 import { encodePcap, ipv4Packet, makeFrames } from '@portolan/ops/shadow/testing/sample-captures.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { afterFile } from '../support/after-file.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
 

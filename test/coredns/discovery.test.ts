@@ -1,18 +1,20 @@
 /**
  * Encrypted listeners as clients discover them (RFC 9462), and roles without any: what the answer names is what kdig and curl then use.
  */
+
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { formatSocketName, runToEnd } from '../support/control.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { CLUSTER_ROLES, startRole } from '../support/roles.ts';
 import { describeWithTool } from '../support/tools.ts';
 

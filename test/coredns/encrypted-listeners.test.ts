@@ -1,6 +1,7 @@
 /**
  * Server blocks of `tls://`, `https://` and `grpc://` as clients see them: kdig, curl, and one of HTTP/2.
  */
+
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -12,11 +13,12 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { encode } from 'dns-packet';
 import { afterEach, expect, it } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { call } from '../listen/grpc-client.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
 
 afterEach(endAllPrograms);

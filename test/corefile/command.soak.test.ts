@@ -1,10 +1,11 @@
 /**
  * The built command `portolan corefile`.
  */
+
 import { readFileSync } from 'node:fs';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { describe, expect, it } from 'vitest';
-import { Program } from '../support/portolan.ts';
+import { runPortolan } from '../support/portolan.ts';
 
 interface Ended {
   readonly code: number | null;
@@ -13,7 +14,7 @@ interface Ended {
 }
 
 async function run(...args: readonly string[]): Promise<Ended> {
-  const program = new Program(['corefile', ...args]);
+  const program = runPortolan(['corefile', ...args]);
   const { code } = await program.exit;
   return { code, output: program.output, errors: program.errors };
 }

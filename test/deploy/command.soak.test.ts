@@ -1,9 +1,10 @@
 /**
  * The built command `portolan manifests`, from any folder.
  */
+
 import type { Layout } from '@portolan/ops/manifests/settings/manifests-flags.ts';
 import { describe, expect, it } from 'vitest';
-import { Program } from '../support/portolan.ts';
+import { runPortolan } from '../support/portolan.ts';
 import {
   type DeploymentManifest,
   FOLDERS,
@@ -26,7 +27,7 @@ async function run(...args: readonly string[]): Promise<Ended> {
 
 async function runExactly(...args: readonly string[]): Promise<Ended> {
   // From a folder outside the project: the files come with the program.
-  const program = new Program(['manifests', ...args], { through: ['env', '--chdir=/'] });
+  const program = runPortolan(['manifests', ...args], { through: ['env', '--chdir=/'] });
   const { code } = await program.exit;
   return { code, output: program.output, errors: program.errors };
 }

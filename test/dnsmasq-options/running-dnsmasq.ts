@@ -1,16 +1,16 @@
 /**
  * The real dnsmasq, running on a port of its own until the test is over.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { Program } from '@portolan/testing/program.ts';
 import { onTestFinished } from 'vitest';
 
 export interface RunningDnsmasq {
   /** On 127.0.0.1. */
   readonly port: number;
-  /** What it has logged, one line each, without the prefix. */
+  /** What it had logged when it was up, one line each, without the prefix. */
   readonly log: readonly string[];
   /** The lines of dig's answer section. */
   ask(name: string, type: string): readonly string[];
@@ -29,33 +29,20 @@ const HERE = [
 /** @param words options beside those that keep it to this machine and to its test */
 export async function runDnsmasq(words: readonly string[]): Promise<RunningDnsmasq> {
   const port = await findFreePort();
-  const child = spawn('dnsmasq', ['-k', '--log-facility=-', `--port=${port}`, ...HERE, ...words], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, LC_ALL: 'C.UTF-8' },
-  });
-  onTestFinished(() => stop(child));
-  const log = collectLines(child);
-  const isUp = () => log.some((line) => /^(read .* names|cleared cache)/.test(line));
-  await waitUntil('dnsmasq to run', () => isUp() || child.exitCode !== null);
-  if (!isUp()) throw new Error(`dnsmasq does not run: ${log.join('; ')}`);
-  return { port, log, ask: (name, type) => dig(port, name, type) };
+  const command = ['dnsmasq', '-k', '--log-facility=-', `--port=${port}`, ...HERE, ...words];
+  const program = new Program(command, { environment: { ...process.env, LC_ALL: 'C.UTF-8' } });
+  onTestFinished(() => program.end());
+  const isUp = () => readLines(program).some((line) => /^(read .* names|cleared cache)/.test(line));
+  await waitUntil('dnsmasq to run', () => isUp() || program.process.exitCode !== null);
+  if (!isUp()) throw new Error(`dnsmasq does not run: ${readLines(program).join('; ')}`);
+  return { port, log: readLines(program), ask: (name, type) => dig(port, name, type) };
 }
 
-function collectLines(child: ChildProcess): string[] {
-  const log: string[] = [];
-  let unfinished = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (unfinished + text).split('\n');
-    unfinished = lines.pop() ?? '';
-    log.push(...lines.map((line) => line.replace(/^dnsmasq(\[\d+\])?: /, '')));
-  });
-  return log;
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
+function readLines({ errors }: Program): readonly string[] {
+  return errors
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => line.replace(/^dnsmasq(\[\d+\])?: /, ''));
 }
 
 function dig(port: number, name: string, type: string): readonly string[] {

@@ -1,14 +1,14 @@
 /**
  * The real dnsmasq and ours, with the same command line, side by side.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import type { Message, ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { type AskOptions, ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { Program } from '@portolan/testing/program.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 export interface Side {
@@ -18,6 +18,7 @@ export interface Side {
   said(): string;
   signal(signal: NodeJS.Signals): void;
   readonly process: ChildProcess;
+  readonly program: Program;
 }
 
 export interface Both {
@@ -48,33 +49,25 @@ export async function runBoth(
     real,
     ours,
     async stop() {
-      await Promise.all([real, ours].map((side) => end(side.process)));
+      await Promise.all([real, ours].map((side) => side.program.end()));
     },
   };
 }
 
-const running = new Set<ChildProcess>();
+const running = new Set<Program>();
 
 /** For `afterEach` and `afterAll`: no test leaves a process behind, on either side. */
 export async function endAllSides(): Promise<void> {
-  await Promise.all([endAllPrograms(), ...[...running].map(end)]);
+  await Promise.all([endAllPrograms(), ...[...running].map((program) => program.end())]);
   running.clear();
 }
 
 export async function runReal(words: readonly string[]): Promise<Side> {
   const port = await findFreePort();
-  const child = spawn('dnsmasq', [...HERE, ...ON_LOOPBACK, ...AS_WE_ARE, `--port=${port}`, ...words], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, LC_ALL: 'C.UTF-8' },
-  });
-  running.add(child);
-  let said = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
-  });
-  // By then its sockets are open.
-  const isUp = () => /started, version/.test(said);
-  return await whenUp({ port, process: child, said: () => said, isUp });
+  const command = ['dnsmasq', ...HERE, ...ON_LOOPBACK, ...AS_WE_ARE, `--port=${port}`, ...words];
+  const program = new Program(command, { environment: { ...process.env, LC_ALL: 'C.UTF-8' } });
+  running.add(program);
+  return await whenUp(program, port);
 }
 
 export interface OurOptions {
@@ -99,26 +92,24 @@ export async function runOurs(words: readonly string[], options: OurOptions = {}
     `--port=${port}`,
     ...own,
   ]);
+  return await whenUp(program, port);
+}
+
+async function whenUp(program: Program, port: number): Promise<Side> {
+  // By then its sockets are open.
   const isUp = () => /started, version/.test(program.errors);
-  return await whenUp({ port, process: program.process, said: () => program.errors, isUp });
-}
-
-async function whenUp(starting: {
-  readonly port: number;
-  readonly process: ChildProcess;
-  readonly said: () => string;
-  readonly isUp: () => boolean;
-}): Promise<Side> {
-  const { port, process: child, said, isUp } = starting;
-  await waitUntil('a server to start', () => isUp() || child.exitCode !== null, { deadline: 15_000 });
-  if (!isUp()) throw new Error(`it does not run: ${said()}`);
-  return { address: '127.0.0.1', port, said, signal: (signal) => void child.kill(signal), process: child };
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
+  await waitUntil('a server to start', () => isUp() || program.process.exitCode !== null, {
+    deadline: 15_000,
+  });
+  if (!isUp()) throw new Error(`it does not run: ${program.errors}`);
+  return {
+    address: '127.0.0.1',
+    port,
+    said: () => program.errors,
+    signal: (signal) => program.signal(signal),
+    process: program.process,
+    program,
+  };
 }
 
 export type Question = readonly [name: string, type: keyof typeof TYPE];

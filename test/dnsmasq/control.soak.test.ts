@@ -1,13 +1,15 @@
 /**
  * The control socket of a server that root starts and that becomes another user: that user and root may ask, and nothing is left behind.
  */
+
 import { existsSync } from 'node:fs';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, expect } from 'vitest';
 import { mayMount } from '../faults/private-mounts.ts';
 import { formatSocketName } from '../support/control.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { itWhere } from '../support/tools.ts';
 
 afterEach(endAllPrograms);

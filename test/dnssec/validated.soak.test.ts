@@ -2,6 +2,7 @@
  * What `dnssec` and `sign` make is valid in the eyes of others: delv validates all answers, and the checkers of BIND, Knot DNS and NLnet
  * Labs whole zones. The keys are those of `dnssec-keygen` and `ldns-keygen`.
  */
+
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,9 +15,10 @@ import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { makeKeyPair, writePublicKey } from '@portolan/plugins/dnssec/testing/keys.ts';
 import { signZone } from '@portolan/plugins/sign/sign-zone.ts';
 import { readZoneFile } from '@portolan/sources/zone-files/zone-file.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import fc from 'fast-check';
 import { afterEach, describe, expect } from 'vitest';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';
 
 afterEach(endAllPrograms);

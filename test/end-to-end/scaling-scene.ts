@@ -2,10 +2,11 @@
  * A namespace with a few nodes of its own, objects with replicas, and the autoscalers that scale them. A label distinguishes
  * these nodes from others of the cluster.
  */
+import type { Program } from '@portolan/testing/program.ts';
 import { expect, vi } from 'vitest';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { readReplicas } from '../api-server/scale.ts';
-import { type Program, runPortolan } from '../support/portolan.ts';
+import { runPortolan } from '../support/portolan.ts';
 import { NODE_LABEL, nodeObject, type ScalableKind, scalableObject } from './scalable-objects.ts';
 import type { TestCluster } from './test-cluster.ts';
 

@@ -2,6 +2,7 @@
  * Keys of etcd with words that are special in JavaScript, and keys that are not records, among good ones: in each role that reads
  * keys, while it runs and at its start.
  */
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
@@ -10,8 +11,9 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { PROPERTY_NAMES } from '@portolan/kernel/base/testing/property-names.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { type EtcdCluster, startEtcd } from './etcd-server.ts';
 

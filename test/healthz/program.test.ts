@@ -1,11 +1,13 @@
 /**
  * `portolan healthz` as a program: the commands of older pods, against a server that lives and dies.
  */
+
 import { rm } from 'node:fs/promises';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, expect, it } from 'vitest';
 import { endAllSides, runOurs } from '../dnsmasq/both.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';
 
 afterEach(async () => {

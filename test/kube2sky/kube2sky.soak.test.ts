@@ -1,18 +1,20 @@
 /**
  * `portolan kube2sky` with the API server double and a real etcd, by versions 3 and 2 of its API.
  */
+
 import { EtcdV2Client } from '@portolan/etcd/v2/client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { readKustomization } from '@portolan/ops/manifests/layout-files.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { findUnused, formatUser, readRules } from '../api-server/rbac.ts';
 import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';
 
 afterEach(endAllPrograms);

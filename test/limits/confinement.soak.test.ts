@@ -1,17 +1,19 @@
 /**
  * At the end of its start each role that runs no programs loses the right to, in all its threads, and goes on serving.
  */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { startEtcd } from '../etcd/etcd-server.ts';
 import { makeName, startUpstream } from '../resolver/forwarding-programs.ts';
 import { formatSocketName, runToEnd } from '../support/control.ts';
-import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 import { canRun, ROLES, startRole } from '../support/roles.ts';
 import { itWhere, itWithTool } from '../support/tools.ts';
 

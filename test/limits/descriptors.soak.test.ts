@@ -1,14 +1,16 @@
 /**
  * With 64 descriptors and 80 idle TCP connections, names of upstream servers are answered in every role, over UDP and TCP.
  */
+
 import { connect } from 'node:net';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { makeName, startUpstream } from '../resolver/forwarding-programs.ts';
 import { ROLES, type Starting } from '../support/all-roles.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
 

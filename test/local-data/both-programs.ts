@@ -1,14 +1,16 @@
 /**
  * The real dnsmasq and ours with the same options and the same questions.
  */
+
 import { presentRecord } from '@portolan/dns/present.ts';
 import type { Message, TYPE } from '@portolan/dns/types.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { onTestFinished } from 'vitest';
 import { runDnsmasq } from '../dnsmasq-options/running-dnsmasq.ts';
-import { type Program, runPortolan } from '../support/portolan.ts';
+import { runPortolan } from '../support/portolan.ts';
 
 export interface BothPrograms {
   readonly real: Server;

@@ -1,6 +1,7 @@
 /**
  * A source that goes wrong does not take the names away: in each role, with the API server, zone files, transfers and etcd as sources.
  */
+
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeMessage } from '@portolan/dns/message.ts';
@@ -13,6 +14,7 @@ import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-fol
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { exchange, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { record } from '@portolan/kernel/chain/testing/queries.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -20,7 +22,7 @@ import { ApiServerDouble } from '../api-server/api-server.ts';
 import { startEtcd } from '../etcd/etcd-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';
 import { formatSocketName, runToEnd, serveCorefile } from '../support/control.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { HOST, type RunningRole, startClusterRole } from '../support/roles.ts';
 import { itWithTool } from '../support/tools.ts';
 

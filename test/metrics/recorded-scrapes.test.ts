@@ -2,17 +2,19 @@
  * A scrape of each role, as recorded: order, help texts, labels and blank lines are those that scrapers and people know. Values, ports and
  * versions are left out; `npx vitest run test/metrics --update` records them again.
  */
+
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { parsePrometheusText } from '@portolan/kernel/base/testing/prometheus-text.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { configMap, FLAGS, nodes, scalable } from '../autoscaler/world.ts';
 import { startEtcd } from '../etcd/etcd-server.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';
 
 afterEach(endAllPrograms);

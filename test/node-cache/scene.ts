@@ -1,10 +1,12 @@
 /**
  * A node with a template and a ConfigMap, on which node-cache is started, and its clients.
  */
+
 import { join } from 'node:path';
 import { makeTemporaryFolder, type TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, beforeEach } from 'vitest';
-import { endAllPrograms, type Program, type RunOptions, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, type RunOptions, runPortolan } from '../support/portolan.ts';
 import { mayMakeNodes, Node } from './namespace.ts';
 
 export const LINK_LOCAL = '169.254.20.10';

@@ -1,9 +1,10 @@
 /**
  * Two consecutive processes of `portolan node-cache -takeover` on a node: the first leaves what the second needs.
  */
+
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { expect, it } from 'vitest';
-import type { Program } from '../support/portolan.ts';
 import { ALL_ANSWERED, askFromPod, DROP, harden, rulesOfCache } from './hardening.ts';
 import { startFetches, startQueries, watchRules } from './load.ts';
 import { describeOnNode } from './namespace.ts';

@@ -6,10 +6,11 @@
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { formatAnswers } from '@portolan/testing/client/format-answers.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { changeConfigMap } from './config-map.ts';
 import { readGoldenCluster, SERVED_WITHOUT_SLICES } from './pod.ts';
 import { untilProbes } from './probes.ts';

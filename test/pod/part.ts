@@ -1,9 +1,8 @@
 /**
  * One container of a pod: a process that is started, killed, and restarted with the same arguments, as the kubelet does.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { Program } from '@portolan/testing/program.ts';
 import { expect, vi } from 'vitest';
 import { afterFile } from '../support/after-file.ts';
 import { type RunOptions, runPortolan } from '../support/portolan.ts';
@@ -18,15 +17,10 @@ export type Command =
   /** A program of the system. */
   | { readonly kind: 'foreign'; readonly path: string; readonly args: readonly string[] };
 
-interface Run {
-  readonly process: ChildProcess;
-  said(): string;
-}
-
 export class Part {
   readonly name: string;
   readonly #command: Command;
-  #run: Run | undefined;
+  #program: Program | undefined;
 
   constructor(name: string, command: Command) {
     this.name = name;
@@ -35,25 +29,21 @@ export class Part {
 
   /** All that the present process has said. */
   get said(): string {
-    return this.#run?.said() ?? '';
+    return this.#program?.said ?? '';
   }
 
   start(): void {
-    this.#run = run(this.#command);
+    this.#program = run(this.#command);
   }
 
   /** Ends it at once, without a chance to say farewell. */
   async kill(): Promise<void> {
-    const child = this.#run?.process;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const closed = once(child, 'close');
-    child.kill('SIGKILL');
-    await closed;
+    await this.#program?.end();
   }
 
   /** @throws what it has said, if it has ended by itself */
   check(): void {
-    const { exitCode, signalCode } = this.#run?.process ?? {};
+    const { exitCode, signalCode } = this.#program?.process ?? {};
     if (typeof exitCode === 'number' || (typeof signalCode === 'string' && signalCode !== 'SIGKILL'))
       throw new Error(`${this.name} has ended: ${exitCode ?? signalCode}\n${this.said}`);
   }
@@ -90,16 +80,8 @@ export function checkAll(parts: readonly Part[]): void {
   for (const part of parts) part.check();
 }
 
-function run(command: Command): Run {
-  if (command.kind === 'portolan') {
-    const program = runPortolan(command.args, { environment: command.environment ?? {} });
-    return { process: program.process, said: () => program.output + program.errors };
-  }
-  const child = spawn(command.path, command.args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
-  return { process: child, said: () => said };
+function run(command: Command): Program {
+  if (command.kind === 'portolan')
+    return runPortolan(command.args, { environment: command.environment ?? {} });
+  return new Program([command.path, ...command.args]);
 }

@@ -1,16 +1,18 @@
 /**
  * Programs that forward to an upstream server on loopback, one for each front end, and their counters.
  */
+
 import { writeFile } from 'node:fs/promises';
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { expect, onTestFinished } from 'vitest';
-import { type Program, runPortolan, servePortolan } from '../support/portolan.ts';
+import { runPortolan, servePortolan } from '../support/portolan.ts';
 
 /** Names that are asked for, of those of the upstream server. */
 export const NAMES = 40;

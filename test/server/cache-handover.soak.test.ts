@@ -1,13 +1,15 @@
 /**
  * A process that takes over gets the cache of the previous process, in every role that can take over.
  */
+
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeName, NAMES, startUpstream } from '../resolver/forwarding-programs.ts';
-import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
 

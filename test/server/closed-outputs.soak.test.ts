@@ -1,25 +1,20 @@
 /**
  * No command ends wrongly because nobody reads its standard output or standard error: a log collector restarts, or `head` has enough.
  */
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { COMMANDS } from '@portolan/cli/command-table.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { afterFile } from '../support/after-file.ts';
 import { formatSocketName } from '../support/control.ts';
-import {
-  endAllPrograms,
-  look,
-  type Program,
-  runPortolan,
-  type Serving,
-  servePortolan,
-} from '../support/portolan.ts';
+import { endAllPrograms, look, runPortolan, type Serving, servePortolan } from '../support/portolan.ts';
 import { ALL_ROLES, HOST, type Role, startRole } from '../support/roles.ts';
 import { itWithTool } from '../support/tools.ts';
 

@@ -1,11 +1,13 @@
 /**
  * The output of the program for a wrong command, and about itself.
  */
+
 import { readFileSync } from 'node:fs';
 import { SERVE_FLAGS } from '@portolan/frontends/serve/settings/serve-flags.ts';
 import { formatFlagRow } from '@portolan/server/settings/flags/flag-text.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
 

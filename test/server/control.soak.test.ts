@@ -1,14 +1,16 @@
 /**
  * The control socket and `explain`: the same requests for every kind of server, by default and by path; and without a server.
  */
+
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { formatSocketName, runToEnd, serveCorefile } from '../support/control.ts';
-import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
 

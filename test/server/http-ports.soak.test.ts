@@ -2,16 +2,18 @@
  * The HTTP ports of every role: they open, refuse requests that are too large or too slow and clients with too many connections, stay
  * open when the next configuration or the next process takes over, and close at the stop.
  */
+
 import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { FLAGS, nodes, scalable } from '../autoscaler/world.ts';
 import { afterFile } from '../support/after-file.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterAll(endAllPrograms);
 

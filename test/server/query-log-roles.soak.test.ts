@@ -1,15 +1,17 @@
 /**
  * The query log in every role: by flags and by the control socket, beside the lines that the role itself writes about queries.
  */
+
 import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { formatSocketName, runToEnd, serveCorefile } from '../support/control.ts';
-import { endAllPrograms, type Program } from '../support/portolan.ts';
+import { endAllPrograms } from '../support/portolan.ts';
 import { ROLES, startRole } from '../support/roles.ts';
 import { describeWithTool } from '../support/tools.ts';
 

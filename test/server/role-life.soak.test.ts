@@ -1,6 +1,7 @@
 /**
  * The life of a server process in every role: a stop signal during the start, the order of the stop, and what a failed start says.
  */
+
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,9 +9,10 @@ import { type AddressInfo, connect, createServer as createTcpServer } from 'node
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { addressOfPlace, placesToAsk } from '@portolan/server/observe/control/control-place.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { formatSocketName } from '../support/control.ts';
-import { endAllPrograms, type Program } from '../support/portolan.ts';
+import { endAllPrograms } from '../support/portolan.ts';
 import { ALL_ROLES, HOST, isServing, launchRole, type Role, startRole } from '../support/roles.ts';
 import { itWithTool } from '../support/tools.ts';
 

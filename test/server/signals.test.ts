@@ -1,9 +1,11 @@
 /**
  * Signals that must not end a server, in any command: SIGHUP, SIGUSR1 and SIGUSR2.
  */
+
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, expect, it } from 'vitest';
-import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
 

@@ -1,11 +1,13 @@
 /**
  * `portolan sidecar` as a program: with the original dnsmasq, with ours, and its command line.
  */
+
 import { parsePrometheusText } from '@portolan/kernel/base/testing/prometheus-text.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endAllSides, runOurs, runReal, type Side } from '../dnsmasq/both.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';
 
 afterEach(async () => {

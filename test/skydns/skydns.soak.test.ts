@@ -9,11 +9,12 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';
-import { Program } from '../support/portolan.ts';
+import { runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
 
 type Put = (key: string, value: string) => Promise<unknown>;
@@ -35,7 +36,7 @@ function makeWriter(etcd: EtcdCluster): Put {
 async function startSkyDns(etcd: EtcdCluster, ...flags: readonly string[]) {
   const port = await findFreePort();
   const machines = etcd.members.map(({ url }) => url).join(',');
-  const program = new Program([
+  const program = runPortolan([
     'skydns',
     '-machines',
     machines,
@@ -186,7 +187,7 @@ describeWithTool('etcd', 'portolan skydns', () => {
     expect((await program.exit).code).toBe(1);
     expect(program.errors).toContain('not a JSON object');
     const words = ['-dnssec', 'Kskydns.local.+005+38250', '-snapshot-max-age', '1h'];
-    const refused = new Program(['skydns', ...words]);
+    const refused = runPortolan(['skydns', ...words]);
     expect((await refused.exit).code).toBe(2);
     expect(refused.errors).toContain('Portolan does not sign answers');
     expect(refused.errors).toContain('-snapshot-max-age: has no effect without -snapshot: "1h"');
@@ -246,7 +247,7 @@ describeWithTool('etcd', 'portolan skydns', () => {
       await findFreePort(),
       await findFreePort(),
     ];
-    const program = new Program(
+    const program = runPortolan(
       [
         'skydns',
         '-etcd3',

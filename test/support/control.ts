@@ -1,12 +1,14 @@
 /**
  * Servers with their control sockets, and commands that ask them.
  */
+
 import { readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { expect } from 'vitest';
-import { type Program, runPortolan } from './portolan.ts';
+import { runPortolan } from './portolan.ts';
 
 /** The abstract name of a server: tests share their PID namespace, so it is not the only server there. */
 export function formatSocketName(program: Program, role: string): string {

@@ -1,23 +1,11 @@
 /**
- * The built program in a process of its own: starts it on free ports, reads its output, and ends it.
+ * The built program in a process of its own, on free ports.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
+import { Program } from '@portolan/testing/program.ts';
 
 const ENTRY = fileURLToPath(new URL('../../dist/portolan.js', import.meta.url));
-
-export interface LogLine {
-  readonly time: string;
-  readonly level: string;
-  readonly message: string;
-  readonly [field: string]: string | number | boolean;
-}
-
-export interface Exit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
 
 export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
@@ -25,76 +13,17 @@ export interface RunOptions {
   readonly through?: readonly string[];
 }
 
-/** A running, or ended, process. */
-export class Program {
-  readonly process: ChildProcess;
-  readonly exit: Promise<Exit>;
-  output = '';
-  errors = '';
-  ended: Exit | undefined;
-  #heard: () => void = () => {};
-
-  constructor(args: readonly string[], { environment = {}, through = [] }: RunOptions = {}) {
-    const { PATH = '' } = process.env;
-    // Nothing of the machine that the tests run on: neither its kubeconfig nor its cluster.
-    const env = { PATH, HOME: '/nonexistent', ...environment };
-    const [command = process.execPath, ...rest] = [...through, process.execPath, ENTRY, ...args];
-    this.process = spawn(command, rest, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-    this.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      this.output += text;
-    });
-    this.process.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.errors += text;
-      this.#heard();
-    });
-    this.exit = new Promise((resolve) => {
-      this.process.on('close', (code, signal) => {
-        this.ended = { code, signal };
-        resolve(this.ended);
-        this.#heard();
-      });
-    });
-  }
-
-  /** The lines of the log so far. */
-  get log(): readonly LogLine[] {
-    const whole = this.errors.slice(0, this.errors.lastIndexOf('\n') + 1);
-    return whole
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line) as LogLine); // Our own format.
-  }
-
-  /** The first line of the log with this message, as soon as it is there. */
-  async heard(message: string, deadline = 30_000): Promise<LogLine> {
-    const end = performance.now() + deadline;
-    for (;;) {
-      const line = this.log.find((each) => each.message === message);
-      if (line !== undefined) return line;
-      if (this.ended !== undefined || performance.now() > end) {
-        const state = this.ended === undefined ? 'not said in time' : 'ended without saying';
-        throw new Error(`${state}: ${message}\n${this.output}${this.errors}`);
-      }
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, end - performance.now());
-        this.#heard = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-  }
-
-  signal(signal: NodeJS.Signals): void {
-    this.process.kill(signal);
-  }
-}
-
 const running = new Set<Program>();
 
 /** Runs a command of the program. */
-export function runPortolan(args: readonly string[], options?: RunOptions): Program {
-  const program = new Program(args, options);
+export function runPortolan(
+  args: readonly string[],
+  { environment = {}, through = [] }: RunOptions = {},
+): Program {
+  const { PATH = '' } = process.env;
+  // Nothing of the machine that the tests run on: neither its kubeconfig nor its cluster.
+  const own = { PATH, HOME: '/nonexistent', ...environment };
+  const program = new Program([...through, process.execPath, ENTRY, ...args], { environment: own });
   running.add(program);
   void program.exit.then(() => running.delete(program));
   return program;
@@ -102,8 +31,7 @@ export function runPortolan(args: readonly string[], options?: RunOptions): Prog
 
 /** For `afterEach`: no test leaves a process behind. */
 export async function endAllPrograms(): Promise<void> {
-  for (const program of running) program.signal('SIGKILL');
-  await Promise.all([...running].map((program) => program.exit));
+  await Promise.all([...running].map((program) => program.end()));
 }
 
 /** A program that serves. */

@@ -1,15 +1,17 @@
 /**
  * The roles of the program that serve DNS, each started as its users start it, on loopback.
  */
+
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { onTestFinished } from 'vitest';
 import { startEtcd } from '../etcd/etcd-server.ts';
 import { ConfigMapVolume } from '../pod/config-map.ts';
-import { type Program, type RunOptions, runPortolan, servePortolan } from './portolan.ts';
+import { type RunOptions, runPortolan, servePortolan } from './portolan.ts';
 import { hasTool } from './tools.ts';
 
 export const ROLES = ['serve', 'kube-dns', 'coredns', 'node-cache', 'dnsmasq', 'skydns'] as const;

@@ -2,6 +2,7 @@
  * `portolan preflight` over the API server double, which has the objects of each original: what it says of them as they are, and of
  * each trap.
  */
+
 import { createProcessSources } from '@portolan/cli/servers/dnsmasq-sources.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
@@ -12,13 +13,14 @@ import { readRunning } from '@portolan/ops/preflight/read-running.ts';
 import type { OriginalName } from '@portolan/ops/preflight/settings/originals.ts';
 import { planFromPreflightFlags } from '@portolan/ops/preflight/settings/preflight-flags.ts';
 import { describeProblem } from '@portolan/server/settings/values/problem.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AccessRule } from '../api-server/access.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import { servedByDefault } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { afterFile } from '../support/after-file.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { openCluster, writeKubeconfig } from './cluster-access.ts';
 import {
   addonKubeDns,

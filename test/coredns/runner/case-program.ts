@@ -1,12 +1,12 @@
 /**
  * The built program as cases run it: started for one of them, and handed on to others, whose Corefiles it loads as operators make it do.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Program } from '@portolan/testing/program.ts';
 import { type CasePorts, findCasePorts } from './case-ports.ts';
 
 const ENTRY = fileURLToPath(new URL('../../../dist/portolan.js', import.meta.url));
@@ -27,9 +27,9 @@ export class CaseProgram {
   /** Of the Corefile and its files: where the program runs. */
   readonly folder: string;
   readonly #base = mkdtempSync(join(tmpdir(), 'coredns-case-'));
-  #child: ChildProcess | undefined;
-  #ended: number | string | null | undefined;
-  #output = '';
+  #program: Program | undefined;
+  /** Where the output of its case begins. */
+  #begin = 0;
   #ports: CasePorts = new Map();
 
   constructor() {
@@ -43,17 +43,18 @@ export class CaseProgram {
   }
 
   get isRunning(): boolean {
-    return this.#child !== undefined && this.#ended === undefined;
+    return this.#program !== undefined && this.#program.ended === undefined;
   }
 
-  /** The exit code, the signal, or why it did not start; undefined: it runs. */
+  /** The exit code, or the signal; undefined: it runs. */
   get ended(): number | string | null | undefined {
-    return this.#ended;
+    const ended = this.#program?.ended;
+    return ended && (ended.code ?? ended.signal);
   }
 
   /** What it has printed since it began with its case. */
   get output(): string {
-    return this.#output;
+    return this.#program?.said.slice(this.#begin) ?? '';
   }
 
   /** Draws the ports of a case. That of the program stays. */
@@ -65,37 +66,24 @@ export class CaseProgram {
     const { folder, ports } = this;
     const given = ['-conf', join(folder, 'Corefile'), '-dns.port', String(ports.get('PORT'))];
     const { PATH = '', HOME = '/nonexistent' } = process.env;
-    const child = spawn(process.execPath, [ENTRY, 'coredns', ...given, ...flags], {
-      cwd: folder,
-      env: { PATH, HOME, ...env },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    this.#child = child;
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        this.#output += text;
-      });
-    child.on('error', ({ message }) => {
-      this.#ended = message;
-    });
-    child.stdin.on('error', () => {});
-    child.stdin.end(stdin);
-    child.on('close', (code, signal) => {
-      this.#ended = code ?? signal;
+    this.#program = new Program([process.execPath, ENTRY, 'coredns', ...given, ...flags], {
+      folder,
+      environment: { PATH, HOME, ...env },
+      input: stdin,
     });
   }
 
   signal(name: NodeJS.Signals): void {
-    this.#child?.kill(name);
+    this.#program?.signal(name);
   }
 
   /** Makes it load the Corefile of another case. @returns whether it did */
   async reload(): Promise<boolean> {
-    this.#output = '';
+    this.#begin = this.#program?.said.length ?? 0;
     this.signal('SIGUSR1');
     const end = performance.now() + MAX_RELOAD;
     while (this.isRunning && performance.now() < end) {
-      const [line, result] = /^\[\w+\] (Reloading complete|Restart failed).*\n/m.exec(this.#output) ?? [];
+      const [line, result] = /^\[\w+\] (Reloading complete|Restart failed).*\n/m.exec(this.output) ?? [];
       if (line !== undefined) return result === 'Reloading complete';
       await sleep(POLL);
     }
@@ -103,11 +91,7 @@ export class CaseProgram {
   }
 
   async end(): Promise<void> {
-    if (this.isRunning) {
-      const ended = new Promise((resolve) => this.#child?.once('close', resolve));
-      this.signal('SIGKILL');
-      await ended;
-    }
+    await this.#program?.end();
     rmSync(this.#base, { recursive: true, force: true });
   }
 }

@@ -1,12 +1,13 @@
 /**
  * One client asks for 8,000 random names a second in a zone whose server says nothing, another for names of other zones.
  */
+
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Program } from '@portolan/testing/program.ts';
 import { onTestFinished } from 'vitest';
-import type { Program } from '../../support/portolan.ts';
 import { type Role, startRole } from '../../support/roles.ts';
 import { startFlood, startUpstreamThread } from '../flood.ts';
 

@@ -5,18 +5,20 @@
  * The old pod is our program too, in place of CoreDNS: the recorded cases prove that its answers and metrics are those of
  * CoreDNS.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, expect, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../../api-server/api-server.ts';
 import type { KubernetesObject } from '../../api-server/object-store.ts';
 import { namespace, service, slice } from '../../list-watch/harness.ts';
-import { endAllPrograms, type Program, runPortolan } from '../../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../../support/portolan.ts';
 import { itWithTool } from '../../support/tools.ts';
 import { ALERTS, ALERTS_WITHOUT_UPSTREAM, SHOWN, SHOWN_OF_CHANGES } from './mixin.ts';
 import { Prometheus } from './prometheus.ts';

@@ -2,16 +2,18 @@
  * The end of a pod behind kube-proxy, whose rules are written by hand: source ports that were sent to the pod before still are, until
  * kube-proxy forgets them. It does so when the endpoint is not serving any more.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { describeOnNode, Node } from '../../node-cache/namespace.ts';
 import { bundleThread } from '../../support/bundle-thread.ts';
-import { endAllPrograms, type Program, runPortolan } from '../../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../../support/portolan.ts';
 import { describeWithTool } from '../../support/tools.ts';
 
 const SERVICE = '10.96.0.10';

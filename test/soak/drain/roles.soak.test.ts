@@ -1,12 +1,14 @@
 /**
  * The end of each role in a pod: kube-proxy sends packets of former clients to it for a while, and they are answered.
  */
+
 import { join } from 'node:path';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endAllPrograms, type Program, runPortolan } from '../../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../../support/portolan.ts';
 import { HOST, startRole } from '../../support/roles.ts';
 import { itWithTool } from '../../support/tools.ts';
 

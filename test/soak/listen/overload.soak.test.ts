@@ -4,16 +4,18 @@
  * The process gets a tenth of a processor, by stopping it most of the time. Its clients keep more questions unanswered than the main
  * thread takes in, so that its queue is always full, however fast the machine is.
  */
+
 import { createSocket, type Socket } from 'node:dgram';
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { askShort, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { denyAll } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { MANNERS } from '../../support/all-roles.ts';
-import { endAllPrograms, type Program, runPortolan } from '../../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../../support/portolan.ts';
 import { itWithTool } from '../../support/tools.ts';
 
 afterEach(endAllPrograms);
