@@ -32,23 +32,24 @@ export interface CacheStatistics {
   readonly refusals: number;
 }
 
-/** Where an answer was stored: for `dropAt`. */
-export interface StoredPlace {
-  readonly place: number;
-  readonly hash: number;
-}
-
-/** Learns what becomes of the answers of a view's cache. */
+/**
+ * Learns what becomes of the answers of a view's cache, but for those that handlers before the cache have made. Places and hashes are for
+ * `dropAt`.
+ */
 export interface CachedWatcher {
+  /** An answer is there now. */
+  added(outcome: number, place: number, hash: number): void;
   /** An answer is no longer there: replaced, dropped or evicted. */
   gone(outcome: number): void;
-  /** An answer is elsewhere now: for `dropAt`. */
+  /** An answer is elsewhere now. */
   moved(outcome: number, place: number, hash: number): void;
 }
 
 /** Sees the name of each stored answer, in wire format and lower case. The octets are only valid during the call. */
 export type ObserveCached = (octets: Uint8Array, start: number, length: number, rcode: number) => void;
 
+/** The flags of answers that handlers before the cache have made, of cached ones or of others. */
+const MADE_BEFORE = CACHED_FLAG.HAS_SOURCES | CACHED_FLAG.BEFORE_CACHE;
 /** How many entries one new answer may move or evict. This bounds its cost. */
 const MAX_EVICTIONS = 64;
 /** How many of them may move while answers are evicted. */
@@ -89,7 +90,6 @@ export class AnswerCache {
   #evictions = 0;
   #refusals = 0;
   #observe: ObserveCached | undefined;
-  readonly #last = { place: 0, hash: 0 };
   /** By the number of the cache. */
   readonly #watchers = new Map<number, CachedWatcher>();
 
@@ -140,11 +140,6 @@ export class AnswerCache {
     const key = this.#computeKey(answer, view);
     encodeCached(this.#buffer, answer, { hash: key.hash, cache: key.cache, now });
     return this.#store();
-  }
-
-  /** The answer stored last. */
-  get last(): StoredPlace {
-    return this.#last;
   }
 
   /**
@@ -306,8 +301,6 @@ export class AnswerCache {
     if (block === 0) return this.#refuse();
     const slot = this.#findSame(hash);
     if (slot >= 0 && this.#isOther(this.#slots.blockAt(slot), until)) return false;
-    this.#last.place = block;
-    this.#last.hash = hash;
     if (slot >= 0) {
       const former = this.#slots.blockAt(slot);
       this.#cachedOctets -= this.#readSize(former);
@@ -318,6 +311,7 @@ export class AnswerCache {
     } else if (this.#slots.insert(hash, block)) this.#cached++;
     else return this.#refuse();
     this.#cachedOctets += length;
+    this.#findWatcher(block)?.added(this.#readOutcome(block), block, hash);
     return true;
   }
 
@@ -369,7 +363,7 @@ export class AnswerCache {
     if (target === 0) return false;
     this.#slots.replace(slot, target);
     const hash = this.#views.atoms[target >> 2] ?? 0;
-    this.#watchers.get(this.#readCacheNumber(target))?.moved(this.#readOutcome(target), target, hash);
+    this.#findWatcher(target)?.moved(this.#readOutcome(target), target, hash);
     return true;
   }
 
@@ -386,7 +380,12 @@ export class AnswerCache {
   }
 
   #reportGone(block: number): void {
-    this.#watchers.get(this.#readCacheNumber(block))?.gone(this.#readOutcome(block));
+    this.#findWatcher(block)?.gone(this.#readOutcome(block));
+  }
+
+  #findWatcher(block: number): CachedWatcher | undefined {
+    const isMade = ((this.#views.words[(block + CACHED.FLAGS) >> 2] ?? 0) & MADE_BEFORE) !== 0;
+    return isMade ? undefined : this.#watchers.get(this.#readCacheNumber(block));
   }
 
   #readCacheNumber(block: number): number {

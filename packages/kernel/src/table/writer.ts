@@ -4,13 +4,7 @@
 import type { WireName } from '@portolan/dns/types.ts';
 import { Arena } from './arena.ts';
 import { BlockBuffer } from './block.ts';
-import {
-  AnswerCache,
-  type CachedWatcher,
-  type CacheStatistics,
-  type ObserveCached,
-  type StoredPlace,
-} from './cache.ts';
+import { AnswerCache, type CachedWatcher, type CacheStatistics, type ObserveCached } from './cache.ts';
 import { Directory } from './directory.ts';
 import { HASH_KEYS, hashName } from './hash.ts';
 import { COUNTERS, FIRST_OUTCOMES, HEADER, MAX_READERS, MAX_TTL } from './layout.ts';
@@ -267,7 +261,7 @@ export class TableWriter {
   }
 
   /**
-   * Reports what becomes of the answers of a view's cache, derived ones included. A cache has one watcher.
+   * Reports what becomes of the answers of a view's cache. A cache has one watcher.
    *
    * @returns a function that ends it; call it before the view is removed
    */
@@ -296,11 +290,6 @@ export class TableWriter {
     until: number = Number.POSITIVE_INFINITY,
   ): boolean {
     return this.#cache.putEncoded(memory, start, length, view, until);
-  }
-
-  /** The answer cached last. The object changes with the next one. */
-  get lastCached(): StoredPlace {
-    return this.#cache.last;
   }
 
   /** The cached answer to a question, expired or not, unless it is derived: for stale answers (RFC 8767). */
@@ -340,7 +329,7 @@ export class TableWriter {
   /**
    * Drops a cached answer that still is where it was stored: answers in use move.
    *
-   * @param place and hash from `lastCached`
+   * @param place and hash as a watcher learned them
    * @returns false: another answer may be there by now, or none
    */
   dropCachedAt(place: number, hash: number, view: ViewId = DEFAULT_VIEW): boolean {

@@ -46,8 +46,13 @@ function makeStore(capacity: number, cacheOctets = 2 ** 24) {
       lifetime: TTL,
       outcome: CACHE_OUTCOMES.success,
     };
+    let place = 0;
+    const ignore = () => {};
+    const added = (_: number, at: number) => {
+      place = at;
+    };
+    other.watchCached(store.shared, { added, gone: ignore, moved: ignore });
     other.cache(cached, 0, store.shared);
-    const { place } = other.lastCached;
     const words = new Uint32Array(other.memory).slice(place >> 2, (place >> 2) + 64);
     const entryLength = words[CACHED.SIZE >> 2] ?? 0;
     return { words, entryWord: 0, entryLength };
@@ -104,6 +109,18 @@ it('counts the answers that are there, though the table moves and evicts some', 
   }
   expect(table.statistics().evictions).toBeGreaterThan(1000);
   expect(store.countEntries('success')).toBe(countThere());
+});
+
+it('counts no answer that an earlier handler has made of one of its own', () => {
+  const { store, table, put, toQuestionKey } = makeStore(2);
+  put('a.test.');
+  const { success } = store.find(toQuestionKey('a.test.'));
+  if (success === undefined) throw new Error('no answer');
+  for (let turn = 0; turn < 3; turn++)
+    expect(table.cache({ ...success.entry, beforeCache: true }, 0, store.shared)).toBe(true);
+  expect([store.countEntries('success'), table.statistics().cached]).toEqual([1, 2]);
+  table.dropCached({ ...success.entry, beforeCache: true }, store.shared);
+  expect([store.countEntries('success'), table.statistics().cached]).toEqual([1, 1]);
 });
 
 it('keeps its capacity though the table moves answers', () => {

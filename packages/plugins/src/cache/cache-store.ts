@@ -72,6 +72,7 @@ export class CacheStore {
     const isThere = (...at: EntryPlace) => this.#isThere(...at);
     this.#rings = { success: new PlaceRing(isThere), denial: new PlaceRing(isThere) };
     const watcher: CachedWatcher = {
+      added: (outcome, ...at) => this.#findRing(outcome)?.push(...at),
       gone: (outcome) => this.#findRing(outcome)?.noteGone(),
       moved: (outcome, ...to) => this.#findRing(outcome)?.noteMoved(...to),
     };
@@ -124,7 +125,7 @@ export class CacheStore {
     };
     this.#hides ||= isHidden;
     if (!this.#table.cache(cached, now, isHidden ? this.#hidden : this.shared)) return 'refused';
-    return this.#list(kind);
+    return this.#bound(kind);
   }
 
   /** Stores an entry that a reader has made, unless the question has an answer of the other kind. */
@@ -132,7 +133,7 @@ export class CacheStore {
     const until = this.#until(Math.floor(now / 1000));
     if (this.#users === 0 || !this.#table.cacheEncoded(words, entryWord, entryLength, this.shared, until))
       return 'refused';
-    return this.#list(kind);
+    return this.#bound(kind);
   }
 
   /**
@@ -142,7 +143,7 @@ export class CacheStore {
    * @param seconds until they stop, from when it was stored
    * @returns milliseconds of the monotonic clock, until which they give it; undefined: they do not
    */
-  share({ kind, entry, isHidden }: StoredAnswer, isReadable: boolean, seconds: number): number | undefined {
+  share({ entry, isHidden }: StoredAnswer, isReadable: boolean, seconds: number): number | undefined {
     if (!isHidden && entry.freshUntil > entry.stored) return entry.freshUntil * 1000;
     if (seconds <= 0 || !isReadable || this.#users === 0) return undefined;
     if (isHidden) {
@@ -150,7 +151,7 @@ export class CacheStore {
       const other = toStoredAnswer(this.#table.readCached(entry, this.shared), false);
       if (other !== undefined) this.#write(other, 0, this.#hidden);
     }
-    return this.#write({ kind, entry }, seconds, this.shared) ? (entry.stored + seconds) * 1000 : undefined;
+    return this.#write({ entry }, seconds, this.shared) ? (entry.stored + seconds) * 1000 : undefined;
   }
 
   remove({ entry, isHidden }: StoredAnswer): void {
@@ -198,22 +199,18 @@ export class CacheStore {
   }
 
   /** Rewrites a stored answer. @param seconds how long readers may serve it, from when it was stored */
-  #write({ kind, entry }: Omit<StoredAnswer, 'isHidden'>, seconds: number, view: ViewId): boolean {
+  #write({ entry }: Pick<StoredAnswer, 'entry'>, seconds: number, view: ViewId): boolean {
     const answer = { ...entry, ...computeFreshness(entry.lifetime, seconds, entry.stored) };
-    if (!this.#table.cache(answer, entry.storedAt, view)) return false;
-    const { place, hash } = this.#table.lastCached;
-    this.#rings[kind].push(place, hash);
-    return true;
+    return this.#table.cache(answer, entry.storedAt, view);
   }
 
-  /** Lists the answer cached last. */
-  #list(kind: CacheKind): Stored {
-    const { place, hash } = this.#table.lastCached;
+  /** Evicts what is more than the capacity. */
+  #bound(kind: CacheKind): Stored {
     const ring = this.#rings[kind];
-    const isFull = ring.size >= this.#options.capacity[kind];
-    if (isFull) ring.dropOldest((...at) => this.#dropAt(...at));
-    ring.push(place, hash);
-    return isFull ? 'evicted' : 'stored';
+    let stored: Stored = 'stored';
+    while (ring.size > this.#options.capacity[kind] && ring.dropOldest((...at) => this.#dropAt(...at)))
+      stored = 'evicted';
+    return stored;
   }
 
   #dropAt(...at: EntryPlace): void {
@@ -227,7 +224,7 @@ export class CacheStore {
     );
   }
 
-  /** Undefined: an answer that earlier handlers have made of one of these. */
+  /** Undefined: no answer of this cache. */
   #findRing(outcome: number): PlaceRing | undefined {
     const kind = toCacheKind(outcome);
     return kind && this.#rings[kind];

@@ -44,14 +44,20 @@ export class PlaceRing {
     this.#size -= 1;
   }
 
-  /** Takes out the oldest answer that is still there. @param drop drops it, and reports by `noteGone` that it is gone */
-  dropOldest(drop: (place: number, hash: number) => void): void {
+  /**
+   * Takes out the oldest answer that is still there.
+   *
+   * @param drop drops it, and reports by `noteGone` that it is gone
+   * @returns whether there was one
+   */
+  dropOldest(drop: (place: number, hash: number) => void): boolean {
     while (this.#listed > 0) {
       const [place, hash] = this.#takeOldest();
       if (!this.#isThere(place, hash)) continue;
       drop(place, hash);
-      return;
+      return true;
     }
+    return false;
   }
 
   clear(): void {
