@@ -1,19 +1,11 @@
 /**
  * The scenario files beside this one, each a test.
  */
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { nameOfScenario, runScenario } from './scenario.ts';
+import { describeScenarios } from '@portolan/testing/scenario.ts';
+import { ForwardStage } from './forward-stage.ts';
 
-const FOLDER = new URL('scenarios', import.meta.url).pathname;
-const files = readdirSync(FOLDER).filter((file) => file.endsWith('.txt'));
-
-describe('forwarding in virtual time', () => {
-  it('has scenarios', () => expect(files.length).toBeGreaterThan(10));
-
-  for (const file of files) {
-    const path = join(FOLDER, file);
-    it(`${file}: ${nameOfScenario(path)}`, () => runScenario(path));
-  }
-});
+describeScenarios(
+  'forwarding in virtual time',
+  new URL('scenarios', import.meta.url),
+  () => new ForwardStage(),
+);

@@ -1,19 +1,7 @@
 /**
  * The scenario files beside this one, each a test.
  */
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { nameOfScenario, runScenario } from './scenario.ts';
+import { describeScenarios } from '@portolan/testing/scenario.ts';
+import { CacheStage } from './cache-stage.ts';
 
-const FOLDER = new URL('scenarios', import.meta.url).pathname;
-const files = readdirSync(FOLDER).filter((file) => file.endsWith('.txt'));
-
-describe('the cache in virtual time', () => {
-  it('has scenarios', () => expect(files.length).toBeGreaterThan(10));
-
-  for (const file of files) {
-    const path = join(FOLDER, file);
-    it(`${file}: ${nameOfScenario(path)}`, () => runScenario(path));
-  }
-});
+describeScenarios('the cache in virtual time', new URL('scenarios', import.meta.url), () => new CacheStage());
