@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { frame } from '@portolan/dns/frames.ts';
 import { encodeMessage } from '@portolan/dns/message.ts';
-import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 import type { HostileConnections } from '../test/healthz/hostile-connections-thread.ts';
 import type { FloodPlan } from '../test/soak/listen/any-flood-thread.ts';
 import type { AttackPlan } from '../test/soak/listen/hostile-tcp-thread.ts';

@@ -3,7 +3,8 @@
  */
 import { presentRecord } from '@portolan/dns/present.ts';
 import { CLASS, TYPE } from '@portolan/dns/types.ts';
-import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
@@ -55,7 +56,7 @@ async function startUpstream(): Promise<LoopbackUpstream> {
   return upstream;
 }
 
-async function answer(server: Server, name: string, type: 'A' | 'AAAA' | 'CNAME'): Promise<string> {
+async function answer(server: DnsServer, name: string, type: 'A' | 'AAAA' | 'CNAME'): Promise<string> {
   const { header, answers } = await ask(server, `${name}.default.svc.cluster.local`, type);
   const records = answers.map((record) => presentRecord(record).split(' ').slice(3).join(' '));
   return [String(header.rcode), ...records].join(', ');

@@ -11,7 +11,7 @@ import { presentData } from '@portolan/dns/record-data.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';

@@ -2,7 +2,7 @@
  * Services whose names begin with a digit (RelaxedServiceNameValidation, Kubernetes 1.34 and later), in every role with a cluster.
  */
 import { presentRecord } from '@portolan/dns/present.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';

@@ -3,8 +3,8 @@
  * missing, and answers for it after a change of its Corefile.
  */
 
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import type { Diagnosis } from '@portolan/server/reasons/finding.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { namespace, service } from '../list-watch/harness.ts';

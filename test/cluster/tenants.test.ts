@@ -14,7 +14,7 @@ import { encodeDnsPacket } from '@portolan/kernel/base/grpc/dns-packet.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, askShort, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, askShort, makeQuery } from '@portolan/testing/client/ask.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';

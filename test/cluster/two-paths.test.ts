@@ -4,7 +4,8 @@
  */
 import { decodeMessage } from '@portolan/dns/message.ts';
 import type { Edns, Message } from '@portolan/dns/types.ts';
-import { type AskOptions, exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { type AskOptions, exchange, makeQuery } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
@@ -41,14 +42,14 @@ const WAYS: Readonly<Record<string, Way>> = {
 };
 
 /** The address and the TTL that it answers with. */
-async function askBy({ edns, flags, transport = 'udp' }: Way, server: Server): Promise<string> {
+async function askBy({ edns, flags, transport = 'udp' }: Way, server: DnsServer): Promise<string> {
   const query = makeQuery('web.default.svc.cluster.local', 'A');
   const asked = { ...query, header: { ...query.header, ...flags }, edns };
   const { answers } = decodeMessage(await exchange(server, asked, { transport }));
   return answers.map(({ data, ttl }) => (data.kind === 'A' ? `${data.address} ${ttl}` : data.kind)).join();
 }
 
-async function askByAll(server: Server): Promise<Readonly<Record<string, string>>> {
+async function askByAll(server: DnsServer): Promise<Readonly<Record<string, string>>> {
   const found: [string, string][] = [];
   for (const [name, way] of Object.entries(WAYS)) found.push([name, await askBy(way, server)]);
   return Object.fromEntries(found);

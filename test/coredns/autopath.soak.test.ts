@@ -10,7 +10,7 @@ import type { Message } from '@portolan/dns/types.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';

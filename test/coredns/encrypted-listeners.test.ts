@@ -12,7 +12,7 @@ import { encodeDnsPacket } from '@portolan/kernel/base/grpc/dns-packet.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { encode } from 'dns-packet';
 import { afterEach, expect, it } from 'vitest';

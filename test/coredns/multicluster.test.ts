@@ -7,7 +7,8 @@ import { RCODE } from '@portolan/dns/types.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { servedByDefault } from '../api-server/catalog.ts';
@@ -73,7 +74,11 @@ async function start(objects: readonly KubernetesObject[], served: readonly stri
   return { server: { address: '127.0.0.1', port }, double };
 }
 
-async function answer(server: Server, name: string, type: 'A' | 'SRV' | 'PTR'): Promise<readonly string[]> {
+async function answer(
+  server: DnsServer,
+  name: string,
+  type: 'A' | 'SRV' | 'PTR',
+): Promise<readonly string[]> {
   const { header, answers } = await ask(server, name, type);
   return header.rcode === RCODE.NOERROR
     ? answers.map((record) => presentRecord(record).split(' ').slice(4).join(' '))
@@ -81,7 +86,7 @@ async function answer(server: Server, name: string, type: 'A' | 'SRV' | 'PTR'): 
 }
 
 async function follows(
-  server: Server,
+  server: DnsServer,
   name: string,
   type: 'A' | 'SRV' | 'PTR',
   expected: string,

@@ -7,7 +7,7 @@ import { presentRecord } from '@portolan/dns/present.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';

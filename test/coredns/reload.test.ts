@@ -6,7 +6,7 @@ import { frame } from '@portolan/dns/frames.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { TcpClient } from '../listen/tcp-client.ts';

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { ACCEPT, accept } from '@portolan/dns/acceptance.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import type { Server } from '@portolan/kernel/chain/testing/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { YesUpstream } from '../engine/yes-upstream.ts';
 import { TcpClient } from '../listen/tcp-client.ts';
@@ -80,7 +80,7 @@ type Responses = ReadonlyMap<number, Uint8Array>;
 
 const readId = (message: Uint8Array) => ((message[0] ?? 0) << 8) | (message[1] ?? 0);
 
-async function askByUdp({ address, port }: Server, packets: readonly Uint8Array[]): Promise<Responses> {
+async function askByUdp({ address, port }: DnsServer, packets: readonly Uint8Array[]): Promise<Responses> {
   const socket = createSocket('udp4');
   onTestFinished(() => void socket.close());
   socket.connect(port, address);
@@ -94,7 +94,7 @@ async function askByUdp({ address, port }: Server, packets: readonly Uint8Array[
   return responses;
 }
 
-async function askByTcp({ address, port }: Server, packets: readonly Uint8Array[]): Promise<Responses> {
+async function askByTcp({ address, port }: DnsServer, packets: readonly Uint8Array[]): Promise<Responses> {
   const client = new TcpClient(port, address);
   for (const packet of packets) {
     client.send(Buffer.concat([Buffer.from([packet.length >> 8, packet.length & 0xff]), packet]));

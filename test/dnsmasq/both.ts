@@ -7,7 +7,7 @@ import { presentRecord } from '@portolan/dns/present.ts';
 import type { Message, ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { type AskOptions, ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { type AskOptions, ask } from '@portolan/testing/client/ask.ts';
 import { Program } from '@portolan/testing/program.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder, type TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';

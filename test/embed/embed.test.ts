@@ -1,7 +1,7 @@
 /**
  * The example of a server in a program of one's own.
  */
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { serve } from '../../examples/embed/server.ts';
 

@@ -3,7 +3,7 @@
  * double, by lists and by watch-lists, and against a real cluster if `PORTOLAN_TEST_KUBECONFIG` names one.
  */
 import { reverseName } from '@portolan/dns/address.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { look, type Serving } from '../support/portolan.ts';
 import { describeAnswer, Resolver } from './resolver.ts';

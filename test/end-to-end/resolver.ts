@@ -5,7 +5,8 @@ import { rcodeName, typeName } from '@portolan/dns/mnemonics.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import { typeOfData } from '@portolan/dns/record-data.ts';
 import type { Message, ResourceRecord, TYPE } from '@portolan/dns/types.ts';
-import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { expect } from 'vitest';
 
 /** A change must be seen within this time; in a real cluster others are at work too. */
@@ -13,9 +14,9 @@ const DEADLINE_MILLISECONDS = 15_000;
 const PAUSE_MILLISECONDS = 5;
 
 export class Resolver {
-  readonly #server: Server;
+  readonly #server: DnsServer;
 
-  constructor(server: Server) {
+  constructor(server: DnsServer) {
     this.#server = server;
   }
 

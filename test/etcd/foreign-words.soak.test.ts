@@ -10,7 +10,7 @@ import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { PROPERTY_NAMES } from '@portolan/kernel/base/testing/property-names.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';

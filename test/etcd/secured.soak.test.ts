@@ -6,7 +6,7 @@ import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';

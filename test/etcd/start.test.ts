@@ -6,7 +6,8 @@ import { EtcdClient } from '@portolan/etcd/source/client/etcd-client.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
@@ -51,7 +52,7 @@ async function startSlowWay({ first }: EtcdCluster): Promise<string> {
 }
 
 /** Asks until there is an answer. */
-async function askFirst(server: Server, transport: 'udp' | 'tcp'): Promise<string> {
+async function askFirst(server: DnsServer, transport: 'udp' | 'tcp'): Promise<string> {
   for (const end = performance.now() + 30_000; performance.now() < end; ) {
     const question = askShort(server, 'a.skydns.test.', 'A', { transport, deadline: 100 });
     const answer = await question.catch(() => undefined);
@@ -61,7 +62,7 @@ async function askFirst(server: Server, transport: 'udp' | 'tcp'): Promise<strin
   throw new Error('no answer');
 }
 
-async function startServer(role: 'coredns' | 'skydns', url: string): Promise<Server> {
+async function startServer(role: 'coredns' | 'skydns', url: string): Promise<DnsServer> {
   const port = await findFreePort();
   const server = { address: '127.0.0.1', port };
   if (role === 'skydns') {

@@ -5,8 +5,8 @@
  * node cache, which does not ask it.
  */
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import type { ServerStatus } from '@portolan/ops/control/status.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';

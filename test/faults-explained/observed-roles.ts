@@ -1,10 +1,11 @@
 /**
  * The servers of a cluster, each with the same API server and upstream server.
  */
-import type { Server } from '@portolan/kernel/chain/testing/ask.ts';
+
 import type { ServerStatus } from '@portolan/ops/control/status.ts';
 import { NoServerError, requestControl } from '@portolan/server/observe/control/control-client.ts';
 import type { Diagnosis } from '@portolan/server/reasons/finding.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { onTestFinished, vi } from 'vitest';
 import { formatSocketName } from '../support/control.ts';
 import {
@@ -17,7 +18,7 @@ import {
 
 export const ROLES = CLUSTER_ROLES;
 
-export interface ObservedRole extends Server {
+export interface ObservedRole extends DnsServer {
   readonly role: ClusterRole;
   readonly socket: string;
   /** Gives it a configuration with an error. */

@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import type { PastDiagnosis } from '@portolan/ops/control/past-records.ts';
 import type { HistoryRecord } from '@portolan/server/history/history-record.ts';
 import type { PastExplanation } from '@portolan/server/history/past-verdict.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { formatSocketName, runToEnd } from '../support/control.ts';

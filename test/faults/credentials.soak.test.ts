@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeTemporaryFolder, type TemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { type AccessRule, kubeDnsRules } from '../api-server/access.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
@@ -54,7 +55,7 @@ class ServiceAccount {
   }
 }
 
-const a = (server: Server, name: string) => askShort(server, `${name}.default.svc.cluster.local`, 'A');
+const a = (server: DnsServer, name: string) => askShort(server, `${name}.default.svc.cluster.local`, 'A');
 
 async function startApiServer(token: string, rules: readonly AccessRule[] = ALL): Promise<ApiServerDouble> {
   const access = { tokens: { [token]: 'portolan' }, rules: { portolan: rules } };

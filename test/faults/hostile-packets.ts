@@ -4,7 +4,7 @@
  */
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { TYPE } from '@portolan/dns/types.ts';
-import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 
 /** Numbers that follow from a seed (mulberry32). */
 export class Draws {

@@ -3,7 +3,7 @@
  */
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 import { afterEach, beforeAll, expect, onTestFinished } from 'vitest';
 import { bundleBurstLoad } from '../support/bundle-thread.ts';
 import { BurstLoad } from '../support/burst-load.ts';

@@ -3,7 +3,7 @@
  * of them.
  */
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { beforeAll, expect, it } from 'vitest';
 import { bundleBurstLoad, bundleServerThreads, bundleThread } from '../support/bundle-thread.ts';
 import { BurstLoad, type BurstPlan } from '../support/burst-load.ts';

@@ -1,7 +1,7 @@
 /**
  * A seccomp profile or a sandbox that refuses calls for batches of packets: each role answers one packet at a time, and says so.
  */
-import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, askShort } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, expect } from 'vitest';

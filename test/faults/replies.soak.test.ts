@@ -7,7 +7,7 @@ import { frame } from '@portolan/dns/frames.ts';
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { RCODE } from '@portolan/dns/types.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { TcpClient } from '../listen/tcp-client.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../support/portolan.ts';

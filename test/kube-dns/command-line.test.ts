@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { KUBE_DNS_FLAGS } from '@portolan/frontends/kube-dns/settings/kube-dns-flags.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 

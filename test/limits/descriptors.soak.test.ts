@@ -5,7 +5,8 @@
 import { connect } from 'node:net';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, askShort } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { makeName, startUpstream } from '../resolver/forwarding-programs.ts';
@@ -18,7 +19,7 @@ const LIMIT = 64;
 const IDLE = 80;
 const QUESTIONS = 10;
 
-async function isServing(server: Server): Promise<boolean> {
+async function isServing(server: DnsServer): Promise<boolean> {
   return await askShort(server, `${makeName(QUESTIONS)}.`, 'A', { deadline: 500 }).then(
     (answer) => answer === '192.0.2.1',
     () => false,
@@ -67,7 +68,7 @@ describe.each([...ROLES.keys()])('%s with few descriptors and many idle connecti
     const log = () => program.output + program.errors;
     await waitUntil('the shortage', () => log().includes(SHORT));
     await waitUntil('the rest', () => open() > 0 && open() < LIMIT / 2);
-    const server: Server = { address: '127.0.0.1', port };
+    const server: DnsServer = { address: '127.0.0.1', port };
     for (let index = 0; index < QUESTIONS; index += 1) {
       const transport = index % 2 === 0 ? 'udp' : 'tcp';
       const { header, answers } = await ask(server, `${makeName(index)}.`, 'A', { transport });

@@ -6,15 +6,16 @@ import { presentRecord } from '@portolan/dns/present.ts';
 import type { Message, TYPE } from '@portolan/dns/types.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { onTestFinished } from 'vitest';
 import { runDnsmasq } from '../dnsmasq-options/running-dnsmasq.ts';
 import { runPortolan } from '../support/portolan.ts';
 
 export interface BothPrograms {
-  readonly real: Server;
-  readonly ours: Server;
+  readonly real: DnsServer;
+  readonly ours: DnsServer;
   readonly program: Program;
 }
 
@@ -27,7 +28,7 @@ export async function runBoth(words: readonly string[]): Promise<BothPrograms> {
 }
 
 /** `portolan dnsmasq` until the test is over. */
-export async function runOurs(words: readonly string[]): Promise<{ server: Server; program: Program }> {
+export async function runOurs(words: readonly string[]): Promise<{ server: DnsServer; program: Program }> {
   const port = await findFreePort();
   const here = [
     '--listen-address=127.0.0.1',
@@ -61,7 +62,7 @@ export interface Told {
 }
 
 /** An answer, in whatever order its records are told. */
-export async function tell(server: Server, question: QuestionText): Promise<Told> {
+export async function tell(server: DnsServer, question: QuestionText): Promise<Told> {
   const [name = '', type = ''] = question.split(' ');
   // The type of the parameter says that it is one.
   return told(await ask(server, name, type as keyof typeof TYPE));

@@ -6,7 +6,7 @@ import { appendFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { describe, expect, it } from 'vitest';
 import { itWithTool } from '../support/tools.ts';
 import { runBoth, runOurs, tell } from './both-programs.ts';

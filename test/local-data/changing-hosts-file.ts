@@ -4,7 +4,8 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { expect } from 'vitest';
 import { bundleBurstLoad } from '../support/bundle-thread.ts';
 import { BurstLoad } from '../support/burst-load.ts';
@@ -20,7 +21,7 @@ const INTERVAL = 10;
  *
  * @returns how long that took, in milliseconds
  */
-export async function untilAnswered(server: Server, name: string, answer: string): Promise<number> {
+export async function untilAnswered(server: DnsServer, name: string, answer: string): Promise<number> {
   const began = performance.now();
   for (;;) {
     const now = await askShort(server, name, 'A');

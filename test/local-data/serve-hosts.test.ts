@@ -4,7 +4,7 @@
 import { writeFile } from 'node:fs/promises';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, askShort } from '@portolan/testing/client/ask.ts';
 import { afterEach, expect, it } from 'vitest';
 import { endAllPrograms, servePortolan } from '../support/portolan.ts';
 

@@ -3,7 +3,7 @@
  * listed with their reasons; the test fails if a listed one no longer occurs.
  */
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { describe, expect } from 'vitest';
 import { type RunningDnsmasq, runDnsmasq } from '../dnsmasq-options/running-dnsmasq.ts';
 import { describeWithTool, itWithTool } from '../support/tools.ts';

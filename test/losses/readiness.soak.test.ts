@@ -2,7 +2,7 @@
  * No state of the outside takes all replicas out of a Service at once: a server that was ready stays ready, and says what is wrong.
  */
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';

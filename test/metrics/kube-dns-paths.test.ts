@@ -3,7 +3,7 @@
  */
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { parsePrometheusText } from '@portolan/kernel/base/testing/prometheus-text.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 

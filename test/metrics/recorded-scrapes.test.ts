@@ -7,7 +7,7 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { parsePrometheusText } from '@portolan/kernel/base/testing/prometheus-text.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';

@@ -12,7 +12,7 @@ import {
   parsePrometheusText,
   seriesKey,
 } from '@portolan/kernel/base/testing/prometheus-text.ts';
-import { type AskOptions, exchange, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { type AskOptions, exchange, makeQuery } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

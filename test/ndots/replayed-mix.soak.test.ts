@@ -11,7 +11,6 @@ import { silentLog } from '@portolan/kernel/base/log.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { createServerControl } from '@portolan/ops/control/server-control.ts';
 import { compareReports } from '@portolan/ops/ndots/compare-reports.ts';
 import type { NdotsReport } from '@portolan/ops/ndots/report.ts';
@@ -22,6 +21,8 @@ import {
   type StepOutcome,
   stepAfter,
 } from '@portolan/server/reasons/search-walk.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
@@ -116,7 +117,7 @@ type Mix = Awaited<ReturnType<typeof serveMix>>;
 const findNdots = ({ ndots = 5, workload }: MixedWorkload, changed: ReadonlyMap<string, number>) =>
   changed.get(workload) ?? ndots;
 
-async function askOutcome(serving: Server, name: string, from: string): Promise<StepOutcome> {
+async function askOutcome(serving: DnsServer, name: string, from: string): Promise<StepOutcome> {
   // As libraries do, both at once.
   const [four, six] = await Promise.all([
     ask(serving, name, 'A', { from }),
@@ -128,7 +129,7 @@ async function askOutcome(serving: Server, name: string, from: string): Promise<
 }
 
 /** Asks for all names of a workload. @returns what each name was found as, and the questions of all */
-async function replay(serving: Server, mixed: MixedWorkload, ndots: number) {
+async function replay(serving: DnsServer, mixed: MixedWorkload, ndots: number) {
   const found = new Map<string, string | undefined>();
   let questions = 0;
   for (const from of mixed.addresses)

@@ -2,7 +2,7 @@
  * Finds references of a server to its former plans.
  */
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { collectGarbage } from './heap.ts';
 import type { ChangingServer, Part } from './scene.ts';
 

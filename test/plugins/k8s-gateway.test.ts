@@ -6,7 +6,8 @@ import { RCODE } from '@portolan/dns/types.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import { servedByDefault } from '../api-server/catalog.ts';
@@ -70,13 +71,17 @@ async function startGateway(double: ApiServerDouble, properties: string) {
   return { server: { address: '127.0.0.1', port }, program };
 }
 
-async function answersTo(server: Server, name: string, type: 'A' | 'NS' | 'SOA'): Promise<readonly string[]> {
+async function answersTo(
+  server: DnsServer,
+  name: string,
+  type: 'A' | 'NS' | 'SOA',
+): Promise<readonly string[]> {
   const { header, answers } = await ask(server, name, type);
   return header.rcode === RCODE.NOERROR ? answers.map(presentRecord) : [`rcode ${header.rcode}`];
 }
 
 /** Asks until the answer is this one. */
-async function follows(server: Server, name: string, answer: string): Promise<void> {
+async function follows(server: DnsServer, name: string, answer: string): Promise<void> {
   await vi.waitFor(async () => expect(await answersTo(server, name, 'A')).toEqual([answer]), 30_000);
 }
 

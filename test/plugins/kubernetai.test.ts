@@ -5,7 +5,7 @@ import { presentRecord } from '@portolan/dns/present.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';

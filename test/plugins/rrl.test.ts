@@ -4,7 +4,7 @@
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { type AskOptions, ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { type AskOptions, ask } from '@portolan/testing/client/ask.ts';
 import { afterEach, expect, it, vi } from 'vitest';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import type { Server } from '@portolan/kernel/chain/testing/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 
 const run = promisify(execFile);
 const SOURCE = fileURLToPath(new URL('c-library.c', import.meta.url));
@@ -22,7 +22,7 @@ const POD = {
  * @returns looks a name up: the name of the server at an address, and then the addresses of the name
  */
 export async function buildClient(): Promise<
-  (server: Server, serverAddress: string, name: string) => Promise<readonly string[]>
+  (server: DnsServer, serverAddress: string, name: string) => Promise<readonly string[]>
 > {
   const folder = await makeTemporaryFolder();
   const program = join(folder.path, 'c-library');

@@ -2,7 +2,7 @@
  * Load while the configuration changes: questions whose answers must not change, and a count of lost ones.
  */
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import type { Server } from '@portolan/kernel/chain/testing/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { expect } from 'vitest';
 import { BurstLoad } from '../support/burst-load.ts';
 import { SHARED_DOMAIN } from './upstream.ts';
@@ -24,7 +24,7 @@ const STEADY = OUTSIDE.flatMap((outside) => [outside, ...INSIDE]);
  *
  * @param entry from `bundleBurstLoad`
  */
-export async function underLoad(entry: URL, server: Server, change: () => Promise<void>): Promise<void> {
+export async function underLoad(entry: URL, server: DnsServer, change: () => Promise<void>): Promise<void> {
   const load = new BurstLoad(entry, { ...server, questions: STEADY, sockets: 16, burst: 10, every: 10 });
   const flow = async () => {
     const before = load.answered;

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import type { ServeFlags } from '@portolan/frontends/serve/settings/serve-flags.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';

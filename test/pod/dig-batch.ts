@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import type { Server } from '@portolan/kernel/chain/testing/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import type { RecordedAnswer } from '../golden/recorded-answer.ts';
 
 type Asked = Pick<RecordedAnswer, 'name' | 'type'>;
@@ -15,7 +15,7 @@ const RUNS = 8;
 
 /** @returns the answers in the order of the questions */
 export async function digAll(
-  server: Server,
+  server: DnsServer,
   questions: readonly Asked[],
   ...options: readonly string[]
 ): Promise<readonly RecordedAnswer[]> {
@@ -28,7 +28,7 @@ export async function digAll(
 }
 
 async function digBatch(
-  { address, port }: Server,
+  { address, port }: DnsServer,
   questions: readonly Asked[],
   options: readonly string[],
 ): Promise<readonly RecordedAnswer[]> {

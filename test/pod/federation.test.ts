@@ -4,7 +4,8 @@
  */
 
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
-import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, askShort } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { formatAnswers } from '@portolan/testing/client/format-answers.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
@@ -38,7 +39,7 @@ function configure(federations: string | undefined): void {
   changeConfigMap(apiServer, { upstreamNameservers, ...(federations === undefined ? {} : { federations }) });
 }
 
-async function startKubeDns(...flags: readonly string[]): Promise<Server & { program: Program }> {
+async function startKubeDns(...flags: readonly string[]): Promise<DnsServer & { program: Program }> {
   const server = { address: '127.0.0.1', port: await findFreePort() };
   const health = await findFreePort();
   const program = runPortolan([
@@ -58,7 +59,7 @@ async function startKubeDns(...flags: readonly string[]): Promise<Server & { pro
 }
 
 const SOON = { timeout: 15_000, interval: 50 };
-const at = async (server: Server, name: string) =>
+const at = async (server: DnsServer, name: string) =>
   formatAnswers(await ask(server, `${name}.svc.cluster.local`, 'A')).map((line) =>
     line.replaceAll('.svc.cluster.local.', ''),
   );

@@ -3,7 +3,7 @@
  */
 import { join } from 'node:path';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { beforeAll, expect, it } from 'vitest';
 import { type Knot, runKnot } from '../dnsmasq/knot.ts';
 import { afterFile } from '../support/after-file.ts';

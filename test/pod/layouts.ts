@@ -3,7 +3,7 @@
  * interval by a short one, and files of the machine by files of the test.
  */
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
-import type { Server } from '@portolan/kernel/chain/testing/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { type LayoutFolder, readProbes, readWords } from './containers.ts';
 import { Part } from './part.ts';
 import type { Probes } from './probes.ts';
@@ -22,7 +22,7 @@ type DnsmasqDependencies = Omit<Dependencies, 'master'>;
 export interface Layout {
   readonly parts: readonly Part[];
   /** Where clients ask. */
-  readonly front: Server;
+  readonly front: DnsServer;
   /** What kubelet looks at. */
   readonly probes: Probes;
   /** The probes that turn unhealthy when a part dies, by the part's name. */

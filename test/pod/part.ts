@@ -1,7 +1,8 @@
 /**
  * One container of a pod: a process that is started, killed, and restarted with the same arguments, as the kubelet does.
  */
-import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { Program } from '@portolan/testing/program.ts';
 import { expect, vi } from 'vitest';
 import { afterFile } from '../support/after-file.ts';
@@ -56,7 +57,7 @@ export class Part {
  *
  * @param front where clients ask
  */
-export async function startAll(parts: readonly Part[], front: Server): Promise<void> {
+export async function startAll(parts: readonly Part[], front: DnsServer): Promise<void> {
   for (const part of parts) {
     if (part.name === 'sidecar') await untilAnswered(front, parts);
     afterFile(() => part.kill());
@@ -64,7 +65,7 @@ export async function startAll(parts: readonly Part[], front: Server): Promise<v
   }
 }
 
-async function untilAnswered(front: Server, parts: readonly Part[]): Promise<void> {
+async function untilAnswered(front: DnsServer, parts: readonly Part[]): Promise<void> {
   const name = 'kubernetes.default.svc.cluster.local';
   await vi.waitFor(
     async () => {

@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, askShort } from '@portolan/testing/client/ask.ts';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { readQuestions } from '../golden/recorded-answer.ts';
 import { bundleBurstLoad } from '../support/bundle-thread.ts';

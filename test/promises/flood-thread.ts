@@ -8,12 +8,12 @@
 import { readFileSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import { encodeMessage } from '@portolan/dns/message.ts';
-import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { bindDescriptor, openDescriptor, setOption } from '@portolan/kernel/socket/descriptor.ts';
 import { libc } from '@portolan/kernel/socket/libc.ts';
 import { MSG_DONTWAIT, SO_RCVBUF, SOCK_DGRAM, SOL_SOCKET } from '@portolan/kernel/socket/linux.ts';
 import { MessageRow } from '@portolan/kernel/socket/message-row.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 import { readThreadTimes, sumTimes } from '../../bench/processor-time.ts';
 import { type FloodPlan, MAX_ASKED, NUMBERS, type ThreadData, WORD } from './flood-plan.ts';
 

@@ -6,8 +6,8 @@ import { DnsmasqFrontEnd } from '@portolan/frontends/dnsmasq/run/dnsmasq-front-e
 import { readDnsmasqOptions } from '@portolan/frontends/dnsmasq/settings/read-configuration.ts';
 import { memorySources } from '@portolan/frontends/dnsmasq/settings/testing/memory-sources.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
-import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { LocalNamesPlugin } from '@portolan/plugins/local-names/local-names.ts';
+import { ask, askShort } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { reply } from '@portolan/testing/upstream/reply.ts';
 import { beforeAll, expect, it } from 'vitest';

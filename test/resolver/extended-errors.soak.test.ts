@@ -8,7 +8,8 @@ import { rcodeName } from '@portolan/dns/mnemonics.ts';
 import { type Edns, RCODE } from '@portolan/dns/types.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { exchange, makeQuery } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import type { React } from '@portolan/testing/upstream/received-query.ts';
 import { getQuestion, makeAddressRecord, replyMessage } from '@portolan/testing/upstream/reply.ts';
@@ -23,7 +24,7 @@ const CLUSTER_NAME = 'cart.shop.svc.cluster.local';
 
 /** As `SERVFAIL 15.0.22`, with a text in parentheses; without a code, the response code alone. */
 async function askErrorCode(
-  server: Server,
+  server: DnsServer,
   name: string,
   {
     transport = 'udp',
@@ -198,7 +199,7 @@ async function startNodeCache(flags: readonly string[]): Promise<number> {
 }
 
 describe('a Corefile', () => {
-  const at = (port: number): Server => ({ address: '127.0.0.1', port });
+  const at = (port: number): DnsServer => ({ address: '127.0.0.1', port });
 
   it('says that servers refuse, by UDP and TCP, and keeps it from clients without OPT', async () => {
     const { port } = await serveCorefile(`  cache\n  forward . 127.0.0.1:${await findFreePort()}`);

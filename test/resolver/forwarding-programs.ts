@@ -7,7 +7,8 @@ import { decodeMessage } from '@portolan/dns/message.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { exchange, makeQuery } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
@@ -50,7 +51,7 @@ export const OF_ONE_HOP: readonly OptionName[] = ['cookie', 'keepalive', 'paddin
 export const OF_SERVERS: readonly OptionName[] = ['nsid', 'clientSubnet', 'expire', 'unknown'];
 
 /** Asks for the address of a name with EDNS options. @returns the address, and the names of the options in the response */
-export async function askWithOptions(server: Server, name: string, options: readonly OptionName[]) {
+export async function askWithOptions(server: DnsServer, name: string, options: readonly OptionName[]) {
   const asked = options.map((option) => ({
     code: OPTION[option],
     data: Buffer.from(DATA[option] ?? '', 'hex'),
@@ -68,7 +69,7 @@ export async function askWithOptions(server: Server, name: string, options: read
 
 export interface Answering {
   readonly program: Program;
-  readonly server: Server;
+  readonly server: DnsServer;
   readonly metrics: () => Promise<string>;
 }
 

@@ -6,7 +6,8 @@ import { frame } from '@portolan/dns/frames.ts';
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { type Message, RCODE, type ResourceRecord } from '@portolan/dns/types.ts';
-import { ask, exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, exchange, makeQuery } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import type { React, ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
 import { makeAddressRecord, reply, replyMessage } from '@portolan/testing/upstream/reply.ts';
@@ -63,7 +64,7 @@ const addressesIn = ({ answers }: Message) =>
   answers.flatMap(({ data }) => (data.kind === 'A' ? [data.address] : []));
 
 /** The response code, TC if set, and the codes of extended errors. */
-async function askOutcome(server: Server, name: string, transport: 'udp' | 'tcp'): Promise<string> {
+async function askOutcome(server: DnsServer, name: string, transport: 'udp' | 'tcp'): Promise<string> {
   const edns = { version: 0, udpSize: 1232, dnssecOk: false, extendedRcode: 0, options: [] };
   const answer = decodeMessage(await exchange(server, { ...makeQuery(name, 'A'), edns }, { transport }));
   const errors = (answer.edns?.options ?? []).filter(isExtendedError).map(({ data }) => `EDE ${data[1]}`);
@@ -72,7 +73,7 @@ async function askOutcome(server: Server, name: string, transport: 'udp' | 'tcp'
 }
 
 /** Each of many clients at once over TCP is answered, though each connection takes one query. */
-async function expectAnswers(server: Server): Promise<void> {
+async function expectAnswers(server: DnsServer): Promise<void> {
   for (let round = 0; round < 2; round += 1) {
     const names = Array.from({ length: 8 }, (_, index) => `n${index}-${round}.one.test`);
     const answers = await Promise.all(names.map((name) => ask(server, name, 'A', { transport: 'tcp' })));
@@ -82,7 +83,7 @@ async function expectAnswers(server: Server): Promise<void> {
 }
 
 /** Aliases pass with their address, at both speeds and from the cache. */
-async function expectAliases(server: Server): Promise<void> {
+async function expectAliases(server: DnsServer): Promise<void> {
   for (const [count, transport] of [
     [8, 'udp'],
     [17, 'udp'],
@@ -96,7 +97,7 @@ async function expectAliases(server: Server): Promise<void> {
   }
 }
 
-async function start(role: (typeof ROLES)[number], flags: readonly string[] = []): Promise<Server> {
+async function start(role: (typeof ROLES)[number], flags: readonly string[] = []): Promise<DnsServer> {
   const upstream = await LoopbackUpstream.start(makeServer());
   onTestFinished(() => upstream.stop());
   onTestFinished(endAllPrograms);

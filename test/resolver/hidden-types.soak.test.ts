@@ -4,13 +4,13 @@
 import { typeOfData } from '@portolan/dns/record-data.ts';
 import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { AskableCluster, question } from '@portolan/kubernetes/plugins/kubernetes/testing/askable-cluster.ts';
 import {
   arbitraryObjects,
   arbitraryQuestionName,
   LIKELY_NAMES,
 } from '@portolan/kubernetes/testing/arbitrary-objects.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import fc from 'fast-check';

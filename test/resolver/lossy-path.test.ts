@@ -3,8 +3,8 @@
  * the main thread, and a reader that hands over overdue queries. A seeded generator draws the losses.
  */
 import { encodeMessage } from '@portolan/dns/message.ts';
-import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { SERVE_CACHING } from '@portolan/kernel/forward/caching/caching-rules.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeResolverSettings } from './plain-traffic.ts';
 import { ReaderSide } from './reader-side.ts';

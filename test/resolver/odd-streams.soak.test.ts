@@ -5,7 +5,8 @@
 import { frame } from '@portolan/dns/frames.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, RCODE, TYPE } from '@portolan/dns/types.ts';
-import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import type { React, ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
 import { makeAddressRecord, reply, replyMessage } from '@portolan/testing/upstream/reply.ts';
@@ -55,7 +56,7 @@ const SERVERS: Readonly<Record<string, React>> = {
 const answer: React = ({ query, send }) => send(reply(query));
 
 interface Started {
-  readonly server: Server;
+  readonly server: DnsServer;
   readonly transport: 'udp' | 'tcp';
 }
 

@@ -4,7 +4,8 @@
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, type RecordData, TYPE } from '@portolan/dns/types.ts';
-import { ask, askShort, exchange, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, askShort, exchange, makeQuery } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import type { React } from '@portolan/testing/upstream/received-query.ts';
 import { reply, replyMessage } from '@portolan/testing/upstream/reply.ts';
@@ -65,7 +66,7 @@ const saysOnlyBadvers: React = ({ query, send }) => {
   send(reply(query, { edns, answers: [] }));
 };
 
-async function askWithEdns(server: Server, name: string): Promise<Message> {
+async function askWithEdns(server: DnsServer, name: string): Promise<Message> {
   const edns = { version: 0, udpSize: 1232, dnssecOk: false, extendedRcode: 0, options: [] };
   return decodeMessage(await exchange(server, { ...makeQuery(name, 'A'), edns }));
 }
@@ -126,7 +127,7 @@ describe('a denial is kept for the lesser of TTL and minimum of its SOA record (
   const NAMES = ['a', 'b'];
 
   /** The TTL of its SOA record at both speeds, the first time and again. */
-  async function askTtls(server: Server): Promise<readonly number[]> {
+  async function askTtls(server: DnsServer): Promise<readonly number[]> {
     const found: number[] = [];
     for (const type of ['A', 'TXT'] as const)
       for (const name of [...NAMES, ...NAMES]) {
@@ -190,7 +191,7 @@ class Pair {
   }
 
   /** Asks for ten names. @returns for how many the silent server was asked first */
-  async countWaiting(server: Server): Promise<number> {
+  async countWaiting(server: DnsServer): Promise<number> {
     for (let index = 0; index < 10; index += 1)
       // The client does not repeat its question.
       expect(await askShort(server, `n${index}.two.test`, 'A')).toBe('192.0.2.1');

@@ -4,7 +4,7 @@
 
 import { RCODE } from '@portolan/dns/types.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, askShort } from '@portolan/testing/client/ask.ts';
 import { formatAnswers } from '@portolan/testing/client/format-answers.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerFromZone, makeAddress, makeTarget } from '@portolan/testing/upstream/reactions.ts';

@@ -6,10 +6,11 @@ import { CLASS, type RecordData, TYPE } from '@portolan/dns/types.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { makeQuery } from '@portolan/kernel/chain/testing/queries.ts';
 import type { CachedAnswer } from '@portolan/kernel/table/types.ts';
 import { sharedAnswer, UncachedQuestions } from '@portolan/plugins/forward/uncached-questions.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerFromZone } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
@@ -19,7 +20,7 @@ afterEach(endAllPrograms);
 
 const text = (index: number): RecordData => ({ kind: 'TXT', strings: [Buffer.alloc(255, index)] });
 
-async function serve(): Promise<{ readonly server: Server; readonly upstream: LoopbackUpstream }> {
+async function serve(): Promise<{ readonly server: DnsServer; readonly upstream: LoopbackUpstream }> {
   const upstream = await LoopbackUpstream.start(
     answerFromZone({
       'small.test. TXT': [text(1)],

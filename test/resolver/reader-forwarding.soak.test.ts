@@ -6,8 +6,8 @@ import { createSocket } from 'node:dgram';
 import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, RCODE, TYPE } from '@portolan/dns/types.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
 import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
+import { ask, askShort } from '@portolan/testing/client/ask.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { endAllPrograms } from '../support/portolan.ts';
 import {

@@ -4,7 +4,7 @@
  */
 import { frame } from '@portolan/dns/frames.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import type { React, ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
 import { reply } from '@portolan/testing/upstream/reply.ts';

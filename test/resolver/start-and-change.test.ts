@@ -3,7 +3,7 @@
  */
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';

@@ -4,7 +4,8 @@
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import type { ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
 import { makeAddressRecord, reply, replyMessage } from '@portolan/testing/upstream/reply.ts';
@@ -52,7 +53,7 @@ async function startCluster() {
   return { api: api.url, upstream: `127.0.0.1:${upstream.port}` };
 }
 
-async function startCorefile(...flags: readonly string[]): Promise<Server> {
+async function startCorefile(...flags: readonly string[]): Promise<DnsServer> {
   const { api, upstream } = await startCluster();
   const folder = await makeTemporaryFolder();
   const port = await findFreePort();
@@ -75,7 +76,7 @@ async function startCorefile(...flags: readonly string[]): Promise<Server> {
 }
 
 /** Whether the answer has TC, and its records. */
-async function askOutcome(server: Server, name: string, transport: 'udp' | 'tcp'): Promise<string> {
+async function askOutcome(server: DnsServer, name: string, transport: 'udp' | 'tcp'): Promise<string> {
   const { header, answers } = await ask(server, name, 'A', { transport });
   return `${header.truncated ? 'TC ' : ''}${answers.map(({ data }) => data.kind).join(' ')}`;
 }

@@ -5,7 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
-import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { kubeDnsRules } from '../api-server/access.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
@@ -33,7 +34,7 @@ async function startApiServer(options: ApiServerOptions = {}): Promise<ApiServer
 
 const serve = (url: string, ...flags: readonly string[]) =>
   servePortolan(['--kube-master-url', url, ...flags]);
-const a = (server: Server, name: string) => askShort(server, `${name}.default.svc.cluster.local`, 'A');
+const a = (server: DnsServer, name: string) => askShort(server, `${name}.default.svc.cluster.local`, 'A');
 const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 10_000, interval: 20 });
 const saysWhy = (serving: Serving, reason: RegExp) =>
   until(async () => {

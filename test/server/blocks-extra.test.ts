@@ -4,7 +4,7 @@
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { runOurs } from '../dnsmasq/both.ts';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';

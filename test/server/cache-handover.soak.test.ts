@@ -5,7 +5,8 @@
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeName, NAMES, startUpstream } from '../resolver/forwarding-programs.ts';
@@ -16,7 +17,7 @@ afterEach(endAllPrograms);
 interface Replaceable {
   /** Starts a process at the same port; ends when it serves. @param seconds a TTL among its settings */
   start(seconds: number): Promise<Program>;
-  readonly server: Server;
+  readonly server: DnsServer;
 }
 
 async function makeServe(upstream: string): Promise<Replaceable> {
@@ -67,7 +68,7 @@ async function makeNodeCache(upstream: string): Promise<Replaceable> {
   };
 }
 
-async function askAll(server: Server): Promise<void> {
+async function askAll(server: DnsServer): Promise<void> {
   for (let index = 0; index < NAMES; index += 1)
     expect(await askShort(server, makeName(index), 'A')).toBe('192.0.2.1');
 }

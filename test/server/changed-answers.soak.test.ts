@@ -4,8 +4,8 @@
  */
 import { decodeMessage } from '@portolan/dns/message.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { ask, exchange, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { writePrivateKey, writePublicKey } from '@portolan/plugins/dnssec/testing/keys.ts';
+import { ask, exchange, makeQuery } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { COMMANDS } from '@portolan/cli/command-table.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, askShort } from '@portolan/testing/client/ask.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';

@@ -4,7 +4,6 @@ import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { RecordingLog } from '@portolan/kernel/base/testing/recording-log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
 import type { Interfaces } from '@portolan/kernel/listen/local-addresses.ts';
 import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
 import { makeStartThread } from '@portolan/kernel/listen/reader-threads.ts';
@@ -13,6 +12,7 @@ import { TableWriter } from '@portolan/kernel/table/writer.ts';
 import { FollowedInterfaces } from '@portolan/server/followed-interfaces.ts';
 import { ListenerGroups } from '@portolan/server/listener-groups.ts';
 import { writePlainListeners } from '@portolan/server/plan/plain-block.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { afterEach, expect, it } from 'vitest';
 
 const IPV4 = { family: 'IPv4', mac: '', netmask: '255.0.0.0', internal: false } as const;

@@ -1,7 +1,7 @@
 /**
  * Names of services in a cluster domain that is not ours go upstream, and say so: in the metrics, in readiness and once in the log.
  */
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { afterEach, expect, it } from 'vitest';
 import { serveCorefile } from '../support/control.ts';
 import { endAllPrograms, look, servePortolan } from '../support/portolan.ts';

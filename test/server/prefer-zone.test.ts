@@ -6,7 +6,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
@@ -51,11 +52,11 @@ async function startApiServer(): Promise<ApiServerDouble> {
 }
 
 const SOON = { timeout: 15_000, interval: 50 };
-const a = (server: Server, from: string, name = DB, transport: 'udp' | 'tcp' = 'udp') =>
+const a = (server: DnsServer, from: string, name = DB, transport: 'udp' | 'tcp' = 'udp') =>
   askShort(server, name, 'A', { from, transport });
 
 /** Asks for names in turn from both zones, more often than once: what is stored for one must not be given to the other. */
-async function expectZones(server: Server, names: readonly string[] = [DB]): Promise<void> {
+async function expectZones(server: DnsServer, names: readonly string[] = [DB]): Promise<void> {
   await expect.poll(() => a(server, IN_A), SOON).toBe(OF_A);
   for (const name of names)
     for (const transport of ['udp', 'tcp', 'udp'] as const) {

@@ -5,7 +5,8 @@
 import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
@@ -60,7 +61,7 @@ function makeControlClient(program: Program, role: string) {
 }
 
 /** Asks by way of the chain or a reader's path, from readers' cache, and over TCP. */
-async function askAll(server: Server): Promise<void> {
+async function askAll(server: DnsServer): Promise<void> {
   await ask(server, KNOWN, 'A');
   await ask(server, 'WWW.Example', 'A');
   await ask(server, KNOWN, 'A', { transport: 'tcp' });
@@ -68,7 +69,7 @@ async function askAll(server: Server): Promise<void> {
 }
 
 /** Asks until a line is in a file that was rotated. */
-async function askUntilIn(file: string, server: Server): Promise<void> {
+async function askUntilIn(file: string, server: DnsServer): Promise<void> {
   await expect
     .poll(async () => {
       await ask(server, KNOWN, 'A');

@@ -4,7 +4,7 @@
 import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { afterEach, expect, it } from 'vitest';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 

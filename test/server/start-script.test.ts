@@ -5,7 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { expect, it, onTestFinished } from 'vitest';
 
 const SCRIPT = 'scripts/start.mjs';

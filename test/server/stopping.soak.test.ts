@@ -6,7 +6,7 @@ import { encodeMessage } from '@portolan/dns/message.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, askShort, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, askShort, makeQuery } from '@portolan/testing/client/ask.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endAllPrograms, look, runPortolan, type Serving, servePortolan } from '../support/portolan.ts';
 

@@ -4,8 +4,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { ask, type Server } from '@portolan/kernel/chain/testing/ask.ts';
 import { requestControl } from '@portolan/server/observe/control/control-client.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -28,7 +29,7 @@ async function startTail(socket: string, ...words: readonly string[]) {
 }
 
 /** Asks until the watcher, which starts in another process, has seen the question. */
-async function askUntilSeen(server: Server, name: string, seen: () => boolean): Promise<void> {
+async function askUntilSeen(server: DnsServer, name: string, seen: () => boolean): Promise<void> {
   await expect
     .poll(
       async () => {

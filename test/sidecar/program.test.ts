@@ -3,7 +3,7 @@
  */
 
 import { parsePrometheusText } from '@portolan/kernel/base/testing/prometheus-text.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endAllSides, runOurs, runReal, type Side } from '../dnsmasq/both.ts';

@@ -8,7 +8,8 @@ import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, askShort, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, askShort } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
@@ -52,7 +53,7 @@ async function startSkyDns(etcd: EtcdCluster, ...flags: readonly string[]) {
     program.process.kill('SIGKILL');
     await program.exit;
   });
-  return { program, server: { address: '127.0.0.1', port } satisfies Server };
+  return { program, server: { address: '127.0.0.1', port } satisfies DnsServer };
 }
 
 /** A name server that answers every question with an address. */

@@ -5,7 +5,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { workerData } from 'node:worker_threads';
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
-import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 import { type BurstData, COUNT } from './burst-load.ts';
 
 // Started by `BurstLoad` alone.

@@ -4,7 +4,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { encodeMessage } from '@portolan/dns/message.ts';
-import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 
 const TRIES = 3;
 const TRY_MILLISECONDS = 2000;

@@ -2,7 +2,7 @@
  * `trace` in each role with a Corefile: all queries have a span, those that readers would answer by themselves among them.
  */
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, askShort } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';

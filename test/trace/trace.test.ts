@@ -4,7 +4,7 @@
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, askShort } from '@portolan/testing/client/ask.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { readRecording } from '../support/recordings.ts';

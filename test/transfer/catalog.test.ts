@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { runKnot } from '../dnsmasq/knot.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';

@@ -2,7 +2,7 @@
  * Waits for the version of a zone that a server has.
  */
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 
 /** @returns a function that waits until a server has a zone with a serial number, or one that fits; it returns the number */
 export function serials(port: number, name: string) {

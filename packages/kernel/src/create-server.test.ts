@@ -1,11 +1,11 @@
 import { RCODE } from '@portolan/dns/types.ts';
 import { EMPTY_ANSWER } from '@portolan/plugin';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from './base/testing/manual-clock.ts';
 import { waitUntil } from './base/testing/wait-until.ts';
 import type { Handler } from './chain/handler.ts';
 import { ALL_QUESTIONS } from './chain/match.ts';
-import { ask } from './chain/testing/ask.ts';
 import { usePlugin } from './contract/plugin-use.ts';
 import { createServer, type EmbeddedServer } from './create-server.ts';
 

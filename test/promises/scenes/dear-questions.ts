@@ -8,7 +8,7 @@ import { FrameParser, frame } from '@portolan/dns/frames.ts';
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { parseName } from '@portolan/dns/name.ts';
 import type { RecordData } from '@portolan/dns/types.ts';
-import { ask, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, makeQuery } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerFromZone } from '@portolan/testing/upstream/reactions.ts';
 import { onTestFinished } from 'vitest';

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { reply } from '@portolan/testing/upstream/reply.ts';

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { encodeMessage } from '@portolan/dns/message.ts';
-import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { describeOnNode, Node } from '../../node-cache/namespace.ts';

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endAllPrograms, runPortolan } from '../../support/portolan.ts';

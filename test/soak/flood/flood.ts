@@ -3,7 +3,7 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { encodeMessage } from '@portolan/dns/message.ts';
-import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 
 export class Flood {
   answered = 0;

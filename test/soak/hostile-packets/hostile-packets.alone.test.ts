@@ -3,7 +3,7 @@
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { askShort } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort } from '@portolan/testing/client/ask.ts';
 import { afterEach, expect, it } from 'vitest';
 import { bundleThread } from '../../support/bundle-thread.ts';
 import { readKernelDrops } from '../../support/kernel-drops.ts';

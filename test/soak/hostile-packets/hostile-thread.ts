@@ -7,10 +7,11 @@ import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { TYPE } from '@portolan/dns/types.ts';
-import { askShort, makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort, makeQuery } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 
 export interface HostilePlan {
-  readonly server: Server;
+  readonly server: DnsServer;
   readonly seed: number;
   /** Packets over UDP; a hundredth as many connections are made over TCP. */
   readonly packets: number;

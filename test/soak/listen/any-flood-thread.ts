@@ -4,12 +4,12 @@
  */
 import { workerData } from 'node:worker_threads';
 import { encodeMessage } from '@portolan/dns/message.ts';
-import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { encodeSocketAddress } from '@portolan/kernel/socket/addresses.ts';
 import { bindDescriptor, openDescriptor } from '@portolan/kernel/socket/descriptor.ts';
 import { libc } from '@portolan/kernel/socket/libc.ts';
 import { SOCK_DGRAM } from '@portolan/kernel/socket/linux.ts';
 import { MessageRow } from '@portolan/kernel/socket/message-row.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 
 export interface FloodPlan {
   readonly port: number;

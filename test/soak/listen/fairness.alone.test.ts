@@ -11,7 +11,7 @@ import { encodeMessage } from '@portolan/dns/message.ts';
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
 import { RCODE } from '@portolan/dns/types.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { denyAll } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';

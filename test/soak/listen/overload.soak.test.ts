@@ -9,7 +9,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { askShort, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { askShort, makeQuery } from '@portolan/testing/client/ask.ts';
 import type { Program } from '@portolan/testing/program.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { denyAll } from '@portolan/testing/upstream/reactions.ts';

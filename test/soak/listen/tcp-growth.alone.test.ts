@@ -7,7 +7,7 @@ import { frame } from '@portolan/dns/frames.ts';
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask, makeQuery } from '@portolan/testing/client/ask.ts';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { bundleThread } from '../../support/bundle-thread.ts';
 import { endAllPrograms, type Serving, servePortolan } from '../../support/portolan.ts';

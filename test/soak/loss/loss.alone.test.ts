@@ -3,7 +3,7 @@
  * machine and with two processes that use all processor time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { ask } from '@portolan/kernel/chain/testing/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerAll, placeBehind } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';

@@ -3,7 +3,8 @@
  */
 import { connect } from 'node:net';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
-import { makeQuery, type Server } from '@portolan/kernel/chain/testing/ask.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
+import type { DnsServer } from '@portolan/testing/client/dns-client.ts';
 import { onTestFinished } from 'vitest';
 import type { LoadQuestion } from '../../support/burst-load.ts';
 
@@ -22,14 +23,14 @@ export class ConnectionLoad {
     closed: 0,
     unanswered: 0,
   };
-  readonly #server: Server;
+  readonly #server: DnsServer;
   readonly #questions: readonly LoadQuestion[];
   readonly #clients: readonly Promise<void>[];
   #asked = 0;
   #isStopping = false;
 
   /** @param clients how many connect at the same time; the load ends with the test */
-  constructor(server: Server, questions: readonly LoadQuestion[], clients: number) {
+  constructor(server: DnsServer, questions: readonly LoadQuestion[], clients: number) {
     this.#server = server;
     this.#questions = questions;
     this.#clients = Array.from({ length: clients }, () => this.#keepAsking());

@@ -1,8 +1,8 @@
 import { encodeMessage } from '@portolan/dns/message.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 import { expect, it } from 'vitest';
 import { silentLog } from '../base/log.ts';
 import { ManualClock } from '../base/testing/manual-clock.ts';
-import { makeQuery } from '../chain/testing/ask.ts';
 import { MessageAnswers } from './message-answers.ts';
 import { QueryEventReader } from './query-events/event-reader.ts';
 import { EVENT_MODE } from './query-events/event-ring.ts';

@@ -1,9 +1,9 @@
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
-import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { sharedMonotonic } from '@portolan/kernel/listen/query-events/event-ring.ts';
 import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-rings.ts';
 import { EventTap } from '@portolan/kernel/listen/query-events/event-tap.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 import { expect, it } from 'vitest';
 import { countQuestions } from './questions.ts';
 import type { Watcher } from './watch-verbs.ts';

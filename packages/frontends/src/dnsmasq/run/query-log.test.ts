@@ -3,7 +3,6 @@ import { parseName } from '@portolan/dns/name.ts';
 import { CLASS, type Message, RCODE, type ResourceRecord, TYPE } from '@portolan/dns/types.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import type { Client } from '@portolan/kernel/chain/query.ts';
-import { makeQuery } from '@portolan/kernel/chain/testing/ask.ts';
 import { DEFAULT_FORWARD_PLAN } from '@portolan/kernel/forward/forward-plan.ts';
 import { writeQuery } from '@portolan/kernel/forward/transport/query-message.ts';
 import { parseUpstream } from '@portolan/kernel/forward/upstream-address.ts';
@@ -12,6 +11,7 @@ import { QueryEventRings } from '@portolan/kernel/listen/query-events/event-ring
 import { observeHandlers } from '@portolan/server/chain-observer.ts';
 import { completeLine } from '@portolan/server/observe/query-events/dnsmasq-lines.ts';
 import { QueryLogConsumer } from '@portolan/server/observe/query-events/query-log-consumer.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 import { describe, expect, it } from 'vitest';
 import { DnsmasqQueryLog } from './query-log.ts';
 import { reportQueries } from './upstream-query-log.ts';

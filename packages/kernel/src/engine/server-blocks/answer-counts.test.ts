@@ -1,9 +1,9 @@
 import { encodeMessage } from '@portolan/dns/message.ts';
 import { CLASS, type NameKey, RCODE, TYPE } from '@portolan/dns/types.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
-import { makeQuery } from '../../chain/testing/ask.ts';
 import { CounterSums } from '../../table/counter-sums.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { countAnswers } from './answer-counts.ts';

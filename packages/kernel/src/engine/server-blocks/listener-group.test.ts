@@ -1,11 +1,11 @@
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { parseName, ROOT, toKey } from '@portolan/dns/name.ts';
 import { CLASS, type Edns, type Message, OPCODE, RCODE } from '@portolan/dns/types.ts';
+import { makeQuery } from '@portolan/testing/client/ask.ts';
 import { describe, expect, it } from 'vitest';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import type { Client, Query } from '../../chain/query.ts';
 import { toCoreDnsForm } from '../../chain/response-form.ts';
-import { makeQuery } from '../../chain/testing/ask.ts';
 import { SOA } from '../../chain/testing/queries.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { ListenerGroup, type ListenerGroupOptions } from './listener-group.ts';
