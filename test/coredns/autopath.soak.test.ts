@@ -1,16 +1,13 @@
 /**
  * `autopath @kubernetes`, by the program `coredns`: pods of an API server that ask from addresses of loopback.
  */
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
-import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { rcodeName } from '@portolan/dns/mnemonics.ts';
 import { presentRecord } from '@portolan/dns/present.ts';
 import type { Message } from '@portolan/dns/types.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { makeQuery } from '@portolan/testing/client/ask.ts';
+import { ask } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
@@ -48,23 +45,8 @@ const OBJECTS: readonly KubernetesObject[] = [
   pod('second', '127.0.0.26', {}, 'team-b'),
 ];
 
-async function askFrom(
-  client: string,
-  port: number,
-  name: string,
-  type: 'A' | 'AAAA' = 'A',
-): Promise<Message> {
-  const socket = createSocket('udp4');
-  socket.bind(0, client);
-  await once(socket, 'listening');
-  try {
-    const answer = once(socket, 'message');
-    socket.send(encodeMessage(makeQuery(name, type)), port, '127.0.0.1');
-    return decodeMessage((await answer)[0] as Uint8Array);
-  } finally {
-    socket.close();
-  }
-}
+const askFrom = (from: string, port: number, name: string, type: 'A' | 'AAAA' = 'A'): Promise<Message> =>
+  ask({ address: '127.0.0.1', port }, name, type, { from });
 
 /** Asks until the answer has this many records. */
 async function askUntil(records: number, ask: () => Promise<readonly string[]>): Promise<void> {

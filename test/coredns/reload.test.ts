@@ -1,16 +1,17 @@
 /**
  * A Corefile that changes while it is in use: endpoints, metrics and listeners.
  */
+
 import { writeFile } from 'node:fs/promises';
 import { frame } from '@portolan/dns/frames.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask } from '@portolan/testing/client/ask.ts';
+import { queryFor } from '@portolan/testing/client/dns-client.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { TcpClient } from '../listen/tcp-client.ts';
-import { queryFor } from '../listen/udp-client.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

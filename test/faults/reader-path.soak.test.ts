@@ -2,14 +2,15 @@
  * Upstream servers that reader threads query by themselves, and that fail in every way: all clients get the same answers as from
  * the main thread.
  */
+
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import type { Message } from '@portolan/dns/types.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { DnsClient } from '@portolan/testing/client/dns-client.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import type { React, ReceivedQuery } from '@portolan/testing/upstream/received-query.ts';
 import { reply, replyMessage } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { UdpClient } from '../listen/udp-client.ts';
 import { endAllPrograms, look, servePortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
@@ -26,7 +27,7 @@ interface Place {
 async function start(react: React): Promise<Place> {
   const upstream = await LoopbackUpstream.start(answer);
   const serving = await servePortolan(['--example', `--upstream=${upstream.address}`, '--udp-readers=1']);
-  const client = await new UdpClient().open();
+  const client = await DnsClient.openUdp();
   let isStopped = false;
   const stopUpstream = async () => {
     if (!isStopped) await upstream.stop();
@@ -37,7 +38,9 @@ async function start(react: React): Promise<Place> {
     await stopUpstream();
   });
   const ask = async (name: string) =>
-    decodeMessage((await client.ask(name, serving.port, '127.0.0.1', 20_000)).message);
+    decodeMessage(
+      (await client.ask(name, { address: '127.0.0.1', port: serving.port }, { deadline: 20_000 })).message,
+    );
   const metric = async (name: string) => {
     const { text } = await look(serving, '/metrics');
     const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))];

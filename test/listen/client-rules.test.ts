@@ -1,6 +1,7 @@
 /**
  * The permissions of clients by address, over real sockets: by batches, by datagrams and over TCP.
  */
+
 import { frame } from '@portolan/dns/frames.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
@@ -9,12 +10,12 @@ import { type ClientRules, shareClientRules } from '@portolan/kernel/listen/clie
 import { listenByDatagrams } from '@portolan/kernel/listen/datagram.ts';
 import { listenOnTcp } from '@portolan/kernel/listen/tcp.ts';
 import type { UdpListener } from '@portolan/kernel/listen/udp-listener.ts';
+import { queryFor } from '@portolan/testing/client/dns-client.ts';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
 import { getPort, startClient, startUdp } from './scripted-udp.ts';
 import { TcpClient } from './tcp-client.ts';
-import { queryFor } from './udp-client.ts';
 
 const SEED = 4711;
 const RULES: ClientRules = {
@@ -65,9 +66,11 @@ describe.each(['batches', 'datagrams'] as const)('over UDP by %s', (kind) => {
         await startClient('udp4', '127.0.0.9'),
         await startClient('udp4', '127.0.7.8'),
       ];
-      expect(readRcode((await allowed.ask(name, port, '127.0.0.1')).message)).toBe(0);
-      expect(readRcode((await refused.ask(name, port, '127.0.0.1')).message)).toBe(5);
-      await expect(dropped.ask(name, port, '127.0.0.1', 200)).rejects.toThrow('no answer');
+      expect(readRcode((await allowed.ask(name, { address: '127.0.0.1', port })).message)).toBe(0);
+      expect(readRcode((await refused.ask(name, { address: '127.0.0.1', port })).message)).toBe(5);
+      await expect(dropped.ask(name, { address: '127.0.0.1', port }, { deadline: 200 })).rejects.toThrow(
+        'no answer',
+      );
     },
   );
 
@@ -77,7 +80,9 @@ describe.each(['batches', 'datagrams'] as const)('over UDP by %s', (kind) => {
     const other = await startClient('udp4', '127.0.7.8');
     const port = getPort(listener);
     const answers = await Promise.all(
-      Array.from({ length: 25 }, () => busy.ask('fast', port, '127.0.0.1', 500).catch(() => undefined)),
+      Array.from({ length: 25 }, () =>
+        busy.ask('fast', { address: '127.0.0.1', port }, { deadline: 500 }).catch(() => undefined),
+      ),
     );
     const messages = answers.flatMap((answer) => (answer === undefined ? [] : [answer.message]));
     const truncated = messages.filter((message) => (message.readUInt8(2) & 2) !== 0);
@@ -87,7 +92,7 @@ describe.each(['batches', 'datagrams'] as const)('over UDP by %s', (kind) => {
     expect(truncated.length).toBeGreaterThanOrEqual(9);
     expect(truncated.length).toBeLessThanOrEqual(10);
     for (const message of truncated) expect(message.length).toBe(queryFor('fast', 1).length);
-    expect((await other.ask('fast', port, '127.0.0.1')).message.readUInt8(2) & 2).toBe(0);
+    expect((await other.ask('fast', { address: '127.0.0.1', port })).message.readUInt8(2) & 2).toBe(0);
   });
 });
 
@@ -101,12 +106,14 @@ it.each([
   const client = await startClient('udp4', '127.0.7.7');
   const port = getPort(listener);
   const like = await Promise.all(
-    Array.from({ length: 20 }, () => client.ask(name, port, '127.0.0.1', 500).catch(() => undefined)),
+    Array.from({ length: 20 }, () =>
+      client.ask(name, { address: '127.0.0.1', port }, { deadline: 500 }).catch(() => undefined),
+    ),
   );
   const count = like.filter((answer) => answer !== undefined).length;
   expect(count).toBeGreaterThanOrEqual(5);
   expect(count).toBeLessThanOrEqual(7);
-  await client.ask(`${name}other`, port, '127.0.0.1');
+  await client.ask(`${name}other`, { address: '127.0.0.1', port });
   await waitUntil('the counts', () => {
     const { readers, slow } = listener.count();
     return readers.reduce((sum, { limited }) => sum + limited, slow.limited) === 20 - count;

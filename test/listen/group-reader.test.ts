@@ -55,8 +55,8 @@ it('tells the group of each socket', async () => {
   await reader.serve([first]);
   await reader.serve([{ address: ADDRESS, port: other, group: 7 }, first]);
   const client = await startClient();
-  await client.ask('slow.example', one, ADDRESS);
-  await client.ask('slow.example', other, ADDRESS);
+  await client.ask('slow.example', { address: ADDRESS, port: one });
+  await client.ask('slow.example', { address: ADDRESS, port: other });
   expect(clients.map(({ group, localPort }) => ({ group, localPort }))).toEqual([
     { group: 4, localPort: one },
     { group: 7, localPort: other },
@@ -97,7 +97,7 @@ it('answers packets that arrived at a port which it leaves, and frees the port',
   const goes = await findFreePort();
   const staying = { address: ADDRESS, port: stays, group: 0 };
   await reader.serve([staying, { address: ADDRESS, port: goes, group: 1 }]);
-  const asked = (await startClient()).ask('slow.example', goes, ADDRESS);
+  const asked = (await startClient()).ask('slow.example', { address: ADDRESS, port: goes });
   const idle = answer;
   await waitUntil('the question', () => answer !== idle);
   const left = reader.serve([staying]);
@@ -117,5 +117,5 @@ it('serves as before where a port is not to be had', async () => {
   const both = [own, others].map((port, group) => ({ address: ADDRESS, port, group }));
   await expect(reader.serve(both)).rejects.toThrow(PortInUseError);
   const client = await startClient();
-  expect((await client.ask('fast.example', own, ADDRESS)).from.port).toBe(own);
+  expect((await client.ask('fast.example', { address: ADDRESS, port: own })).from.port).toBe(own);
 });

@@ -1,6 +1,7 @@
 /**
  * DNS over gRPC on real sockets, with Node's client of HTTP/2: what is answered, what is refused, limits.
  */
+
 import { readFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node:http2';
 import { encodeDnsPacket } from '@portolan/kernel/base/grpc/dns-packet.ts';
@@ -8,6 +9,7 @@ import { encodeGrpcFrame } from '@portolan/kernel/base/grpc/grpc-frames.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { TcpListener, TcpOptions } from '@portolan/kernel/listen/tcp.ts';
+import { queryFor } from '@portolan/testing/client/dns-client.ts';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
@@ -15,7 +17,6 @@ import { begin, call, type GrpcReply, receive } from './grpc-client.ts';
 import { answerAuthoritatively, HeldAnswers } from './scripted-answers.ts';
 import { startTcp } from './scripted-listener.ts';
 import { TcpClient } from './tcp-client.ts';
-import { queryFor } from './udp-client.ts';
 
 const fixture = (name: string): Buffer => readFileSync(tlsFixturePath(name));
 const IDENTITY = { certificate: fixture('server.crt'), key: fixture('server.key'), authorities: undefined };

@@ -1,6 +1,7 @@
 /**
  * DNS over HTTPS on real sockets: HTTP/2 and HTTP/1.1, GET and POST, what is refused, caching, limits.
  */
+
 import { readFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request as requestPlainly } from 'node:http';
 import { type ClientHttp2Session, connect as connectByHttp2 } from 'node:http2';
@@ -8,11 +9,11 @@ import { Agent, request } from 'node:https';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { TcpListener, TcpOptions } from '@portolan/kernel/listen/tcp.ts';
+import { queryFor } from '@portolan/testing/client/dns-client.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { HeldAnswers, ScriptedAnswers } from './scripted-answers.ts';
 import { startTcp } from './scripted-listener.ts';
-import { queryFor } from './udp-client.ts';
 
 const fixture = (name: string): Buffer => readFileSync(tlsFixturePath(name));
 const AUTHORITY = fixture('authority.crt');

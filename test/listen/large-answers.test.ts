@@ -30,7 +30,7 @@ it('asks the handlers only for what the table has no answer for', async () => {
   });
   const client = await startClient();
   const askFlags = async (name: string) =>
-    (await client.ask(name, getPort(listener), '127.0.0.1')).message.readUInt8(2);
+    (await client.ask(name, { address: '127.0.0.1', port: getPort(listener) })).message.readUInt8(2);
   expect(await askFlags('slow-large.example')).toBe(0x80);
   expect(await askFlags('slow-other.example')).toBe(0x85);
   expect(await askFlags('slow-large-too.example')).toBe(0x80);

@@ -1,18 +1,19 @@
 /**
  * What a listener drops under load is counted where its address says.
  */
+
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { listenByDatagrams } from '@portolan/kernel/listen/datagram.ts';
 import { DROPPED, ListenerDrops, makeListenerDrops } from '@portolan/kernel/listen/listener-drops.ts';
+import { queryFor } from '@portolan/testing/client/dns-client.ts';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { mayForge, PortZeroSender } from '../support/port-zero-sender.ts';
 import { itWhere } from '../support/tools.ts';
 import { ScriptedAnswers } from './scripted-answers.ts';
 import { getPort, startClient, startUdp } from './scripted-udp.ts';
-import { queryFor } from './udp-client.ts';
 
 let threadEntry: URL;
 beforeAll(async () => {
@@ -44,9 +45,9 @@ const KINDS = ['batches', 'datagrams'] as const;
 it.each(KINDS)('queries without room are counted: by %s', async (kind) => {
   const { port, counts } = await listen(kind);
   const client = await startClient();
-  for (let id = 1; id <= 4; id++) client.send(queryFor('slow', id), port, '127.0.0.1');
+  for (let id = 1; id <= 4; id++) client.send(queryFor('slow', id), { address: '127.0.0.1', port });
   await waitUntil('the queries', () => counts.read(DROPPED.QUERIES) === 3);
-  await client.ask('fast', port, '127.0.0.1');
+  await client.ask('fast', { address: '127.0.0.1', port });
   expect(counts.read(DROPPED.RESPONSES)).toBe(0);
 });
 

@@ -2,10 +2,11 @@
  * The entry of a thread that keeps sending questions, from many ports so that every reader has its share, and counts losses:
  * questions without an answer for ten seconds.
  */
+
 import { createSocket } from 'node:dgram';
 import { workerData } from 'node:worker_threads';
+import { queryFor } from '@portolan/testing/client/dns-client.ts';
 import { LOAD, type LoadPlan } from './load.ts';
-import { queryFor } from './udp-client.ts';
 
 // Started by `startLoad` alone.
 const { port, address, sockets, name = 'fast.example', counts: memory } = workerData as LoadPlan;

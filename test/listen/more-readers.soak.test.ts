@@ -46,7 +46,7 @@ it('a second reader starts for a load that is too much for one, and gets nothing
   await waitUntil('one reader to be enough', () => numbers().at(-1)?.fields['readers'] === 1);
   const before = packets();
   for (let turn = 0; turn < 40; turn++)
-    await (await startClient()).ask('fast.example', getPort(listener), ADDRESS);
+    await (await startClient()).ask('fast.example', { address: ADDRESS, port: getPort(listener) });
   await waitUntil('all to be counted', () => packets()[0] === (before[0] ?? 0) + 40);
   expect(packets()[1]).toBe(before[1]);
 });

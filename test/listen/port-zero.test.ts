@@ -1,13 +1,14 @@
 /**
  * Queries from port 0, to which answers cannot be sent: the kernel then refuses the rest of the `sendmmsg`.
  */
+
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
+import { queryFor } from '@portolan/testing/client/dns-client.ts';
 import { beforeAll, expect, onTestFinished } from 'vitest';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { mayForge, PortZeroSender } from '../support/port-zero-sender.ts';
 import { itWhere } from '../support/tools.ts';
 import { getPort, startClient, startUdp } from './scripted-udp.ts';
-import { queryFor } from './udp-client.ts';
 
 let threadEntry: URL;
 beforeAll(async () => {
@@ -25,7 +26,9 @@ itWhere(mayForge, 'raw sockets', 'queries from port 0 cost no other client its a
     for (let index = 0; index < 20; index++) {
       if (index % 3 === 0) sender.send(port, queryFor('fast.example', index));
       if (index % 7 === 0) sender.send(port, queryFor('slow.example', index));
-      answers.push(client.ask(index % 5 === 0 ? 'slow.example' : 'fast.example', port, '127.0.0.1'));
+      answers.push(
+        client.ask(index % 5 === 0 ? 'slow.example' : 'fast.example', { address: '127.0.0.1', port }),
+      );
     }
     await Promise.all(answers);
   }

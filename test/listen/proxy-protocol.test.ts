@@ -2,6 +2,7 @@
  * Headers of the PROXY protocol on real sockets: by batches, by datagrams, over TCP and before TLS. The client of the header is the one
  * that rules and the chain see, and the answer goes to the proxy.
  */
+
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { connect as connectByTls } from 'node:tls';
@@ -17,13 +18,13 @@ import type { ProxyProtocolPlan } from '@portolan/kernel/listen/proxy-protocol/p
 import { writeHeader, writeRawHeader } from '@portolan/kernel/listen/proxy-protocol/testing/write-header.ts';
 import { listenOnTcp, type TcpListener, type TcpOptions } from '@portolan/kernel/listen/tcp.ts';
 import type { UdpListener } from '@portolan/kernel/listen/udp-listener.ts';
+import { queryFor } from '@portolan/testing/client/dns-client.ts';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
 import { getPort, startClient, startUdp } from './scripted-udp.ts';
 import { TcpClient } from './tcp-client.ts';
-import { queryFor } from './udp-client.ts';
 
 const SERVER = '127.0.0.1';
 /** A trusted proxy, and another sender. */
@@ -98,7 +99,7 @@ const pick = ({ address, port }: Client) => ({ address, port });
 /** Asks with a header before the query. */
 async function ask(port: number, header: Uint8Array, name: string, from = PROXY, wait = 5000) {
   const proxy = await startClient('udp4', from);
-  return await proxy.ask(name, port, SERVER, wait, header);
+  return await proxy.ask(name, { address: SERVER, port }, { deadline: wait, before: header });
 }
 
 describe.each(['batches', 'datagrams'] as const)('over UDP by %s', (kind) => {
@@ -129,7 +130,11 @@ describe.each(['batches', 'datagrams'] as const)('over UDP by %s', (kind) => {
         const source = { address: `192.0.2.${number}`, port: 1000 + number };
         // Some have no header, and some are for the chain.
         const header = number % 3 === 0 ? Buffer.alloc(0) : writeHeader({ source });
-        return proxy.ask(number % 2 === 0 ? `slow${number}` : `fast${number}`, port, SERVER, 5000, header);
+        return proxy.ask(
+          number % 2 === 0 ? `slow${number}` : `fast${number}`,
+          { address: SERVER, port },
+          { before: header },
+        );
       }),
     );
     expect(proxy.strays).toBe(0);
@@ -190,9 +195,9 @@ describe('sessions of datagrams', () => {
     const clock = new ManualClock();
     const { port, seen, listener } = await listen('datagrams', { proxies: SESSIONS, clock });
     const proxy = await startClient('udp4', PROXY);
-    const askThrough = () => proxy.ask('slow', port, SERVER);
+    const askThrough = () => proxy.ask('slow', { address: SERVER, port });
     await askThrough();
-    proxy.send(writeHeader({ source: CLIENT }), port, SERVER);
+    proxy.send(writeHeader({ source: CLIENT }), { address: SERVER, port });
     await waitUntil('the header', () => listener.count().readers.some(({ packets }) => packets === 2));
     await askThrough();
     clock.advance(900);
@@ -213,11 +218,11 @@ describe('sessions of datagrams', () => {
       await startClient('udp4', PROXY),
     ];
     const [first, second, third] = senders;
-    await first?.ask('fast', port, SERVER, 5000, writeHeader({ source: CLIENT }));
-    await second?.ask('fast', port, SERVER, 5000, writeHeader({ source: CLIENT }));
-    await first?.ask('fast', port, SERVER);
-    await third?.ask('fast', port, SERVER, 5000, writeHeader({ source: CLIENT }));
-    for (const sender of senders) await sender.ask('slow', port, SERVER);
+    await first?.ask('fast', { address: SERVER, port }, { before: writeHeader({ source: CLIENT }) });
+    await second?.ask('fast', { address: SERVER, port }, { before: writeHeader({ source: CLIENT }) });
+    await first?.ask('fast', { address: SERVER, port });
+    await third?.ask('fast', { address: SERVER, port }, { before: writeHeader({ source: CLIENT }) });
+    for (const sender of senders) await sender.ask('slow', { address: SERVER, port });
     expect(seen.map(({ address }) => address)).toEqual([CLIENT.address, PROXY, CLIENT.address]);
   });
 });

@@ -26,13 +26,13 @@ it('serves what it is given later, once', async () => {
   };
   const listener = await startUdp({ threadEntry, startThread });
   const client = await startClient();
-  const { message } = await client.ask('fast.example', getPort(listener), '127.0.0.1');
+  const { message } = await client.ask('fast.example', { address: '127.0.0.1', port: getPort(listener) });
   expect(message.readUInt8(2) & 0x80).toBe(0x80);
   expect(taken).toEqual([true]);
   expect(prepared.take(WITHOUT_EFFECT)).toBeUndefined();
   // It is the listener's now.
   await prepared.end();
-  await client.ask('slow.example', getPort(listener), '127.0.0.1');
+  await client.ask('slow.example', { address: '127.0.0.1', port: getPort(listener) });
 });
 
 it('is not there to be taken when it was ended', async () => {

@@ -1,14 +1,15 @@
 /**
  * A UDP listener by batches with scripted answers on free loopback ports, closed when its test ends.
  */
+
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { makeStartThread } from '@portolan/kernel/listen/reader-threads.ts';
 import { listenByBatches, type UdpOptions } from '@portolan/kernel/listen/udp.ts';
 import type { UdpListener } from '@portolan/kernel/listen/udp-listener.ts';
+import { DnsClient } from '@portolan/testing/client/dns-client.ts';
 import { onTestFinished } from 'vitest';
 import { answerAuthoritatively } from './scripted-answers.ts';
-import { UdpClient } from './udp-client.ts';
 
 export async function startUdp({
   threadEntry,
@@ -32,8 +33,8 @@ export async function startUdp({
   return listener;
 }
 
-export async function startClient(family?: 'udp4' | 'udp6', ownAddress?: string): Promise<UdpClient> {
-  const client = await new UdpClient(family, ownAddress).open();
+export async function startClient(family?: 'udp4' | 'udp6', from?: string): Promise<DnsClient> {
+  const client = await DnsClient.openUdp({ ...(family !== undefined && { family }), from });
   onTestFinished(() => client.close());
   return client;
 }

@@ -2,6 +2,7 @@
  * The table with all listeners: the same answers by batches, by datagrams and over TCP, and readers that are killed while they
  * work.
  */
+
 import { Worker } from 'node:worker_threads';
 import { frame } from '@portolan/dns/frames.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
@@ -20,6 +21,7 @@ import {
 } from '@portolan/kernel/table/testing/table-answers.ts';
 import { type ClientViews, DEFAULT_VIEW_SETTINGS } from '@portolan/kernel/table/types.ts';
 import { TableWriter } from '@portolan/kernel/table/writer.ts';
+import { queryFor } from '@portolan/testing/client/dns-client.ts';
 import { decode } from 'dns-packet';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bundleServerThreads, bundleThread } from '../support/bundle-thread.ts';
@@ -27,7 +29,6 @@ import { startLoad } from './load.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
 import { getPort, startClient, startUdp } from './scripted-udp.ts';
 import { TcpClient } from './tcp-client.ts';
-import { queryFor } from './udp-client.ts';
 
 const READERS = 2;
 const DROPPED: ClientViews = { kind: 'dropped' };
@@ -81,7 +82,9 @@ describe('every listener', () => {
     };
     for (const [name, answer] of Object.entries(expected)) {
       for (const listener of [batches, datagrams]) {
-        expect(summary((await udpClient.ask(name, getPort(listener), '127.0.0.1')).message)).toBe(answer);
+        expect(
+          summary((await udpClient.ask(name, { address: '127.0.0.1', port: getPort(listener) })).message),
+        ).toBe(answer);
       }
       tcpClient.messages.length = 0;
       tcpClient.send(frame(queryFor(name, 1)));
@@ -131,9 +134,9 @@ describe('every listener', () => {
       const udpClient = await startClient('udp4', client);
       for (const listener of [batches, datagrams]) {
         const port = listener.endpoints[group]?.port ?? 0;
-        const { message } = await udpClient.ask('one.cluster.local', port, '127.0.0.1');
+        const { message } = await udpClient.ask('one.cluster.local', { address: '127.0.0.1', port });
         expect(summary(message)).toBe(`NOERROR aa ${address} 0`);
-        await udpClient.ask('asked.example', port, '127.0.0.1');
+        await udpClient.ask('asked.example', { address: '127.0.0.1', port });
       }
       const tcpClient = new TcpClient(tcp.endpoints[group]?.port ?? 0, '127.0.0.1', client);
       tcpClient.send(frame(queryFor('one.cluster.local', 1)));
@@ -153,7 +156,10 @@ describe('every listener', () => {
     for (let change = 0; change < 200; change++) {
       const address = `10.1.${change >> 4}.${change & 15}`;
       table.put(addressNode('one.cluster.local', zone, [address]));
-      const { message } = await client.ask('one.cluster.local', getPort(listener), '127.0.0.1');
+      const { message } = await client.ask('one.cluster.local', {
+        address: '127.0.0.1',
+        port: getPort(listener),
+      });
       expect(summary(message)).toBe(`NOERROR aa ${address} 0`);
     }
   });

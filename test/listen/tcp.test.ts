@@ -1,18 +1,19 @@
 /**
  * TCP over real sockets: framing, pipelining, limits, garbage, shutdown.
  */
+
 import { frame } from '@portolan/dns/frames.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { TcpListener } from '@portolan/kernel/listen/tcp.ts';
 import { PortInUseError } from '@portolan/kernel/socket/socket-error.ts';
+import { queryFor } from '@portolan/testing/client/dns-client.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { answerAuthoritatively, HeldAnswers } from './scripted-answers.ts';
 import { startTcp } from './scripted-listener.ts';
 import { TcpClient } from './tcp-client.ts';
-import { queryFor } from './udp-client.ts';
 
 function connectTo(listener: TcpListener, localAddress?: string): TcpClient {
   const [endpoint] = listener.endpoints;

@@ -1,6 +1,7 @@
 /**
  * DNS over TLS on real sockets: handshakes, resumption, certificates of clients, a new certificate, limits.
  */
+
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectByTls, type TLSSocket } from 'node:tls';
@@ -9,10 +10,10 @@ import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { CLIENT_AUTHENTICATIONS, type TlsIdentity } from '@portolan/kernel/listen/secure/tls-identity.ts';
 import type { TcpListener, TcpOptions } from '@portolan/kernel/listen/tcp.ts';
+import { queryFor } from '@portolan/testing/client/dns-client.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { startTcp } from './scripted-listener.ts';
-import { queryFor } from './udp-client.ts';
 
 const fixture = (name: string): Buffer => readFileSync(tlsFixturePath(name));
 

@@ -1,6 +1,7 @@
 /**
  * UDP by batches over real sockets and real threads.
  */
+
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
@@ -8,12 +9,12 @@ import { ManualClock } from '@portolan/kernel/base/testing/manual-clock.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import type { Client, HandleQuery } from '@portolan/kernel/chain/query.ts';
 import { PortInUseError } from '@portolan/kernel/socket/socket-error.ts';
+import { queryFor } from '@portolan/testing/client/dns-client.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { startLoad } from './load.ts';
 import { answerAuthoritatively, readFirstLabel } from './scripted-answers.ts';
 import { getPort, startClient, startUdp } from './scripted-udp.ts';
-import { queryFor } from './udp-client.ts';
 
 let threadEntry: URL;
 let loadEntry: URL;
@@ -33,10 +34,10 @@ describe('a reader', () => {
   ] as const)('answers over %s on %s, from the address that was asked: %s', async (family, bound, asked) => {
     const listener = await startUdp({ threadEntry, addresses: [{ address: bound, port: 0 }] });
     const client = await startClient(family);
-    const { message, from } = await client.ask('fast.example', getPort(listener), asked);
+    const { message, from } = await client.ask('fast.example', { address: asked, port: getPort(listener) });
     expect(message.readUInt8(2) & 0x80).toBe(0x80);
     expect(from).toMatchObject({ address: asked, port: getPort(listener) });
-    const slow = await client.ask('slow.example', getPort(listener), asked);
+    const slow = await client.ask('slow.example', { address: asked, port: getPort(listener) });
     expect(isAuthoritative(slow.message)).toBe(true);
     expect(slow.from).toMatchObject({ address: asked, port: getPort(listener) });
   });
@@ -52,9 +53,14 @@ describe('a reader', () => {
       const round = asked.slice(first, first + 100).filter((name) => !name.startsWith('drop'));
       for (const name of asked.slice(first, first + 100)) {
         if (name.startsWith('drop'))
-          client.send(Buffer.from(`xx\x01\0\0\x01\0\0\0\0\0\0\x04drop\0\0\x01\0\x01`), port, '127.0.0.1');
+          client.send(Buffer.from(`xx\x01\0\0\x01\0\0\0\0\0\0\x04drop\0\0\x01\0\x01`), {
+            address: '127.0.0.1',
+            port,
+          });
       }
-      for (const { message } of await Promise.all(round.map((name) => client.ask(name, port, '127.0.0.1')))) {
+      for (const { message } of await Promise.all(
+        round.map((name) => client.ask(name, { address: '127.0.0.1', port })),
+      )) {
         const name = readFirstLabel(message);
         answered.push(name);
         expect(isAuthoritative(message)).toBe(name.startsWith('slow'));
@@ -71,10 +77,10 @@ describe('a reader', () => {
   it('says FORMERR to a query longer than its memory', async () => {
     const listener = await startUdp({ threadEntry });
     const client = await startClient();
-    const answer = client.ask('fast.example', getPort(listener), '127.0.0.1');
+    const answer = client.ask('fast.example', { address: '127.0.0.1', port: getPort(listener) });
     const long = Buffer.alloc(1500);
     Buffer.from(`\x12\x34\x01\0\0\x01\0\0\0\0\0\x01\x04fast\0\0\x01\0\x01`, 'latin1').copy(long);
-    client.send(long, getPort(listener), '127.0.0.1');
+    client.send(long, { address: '127.0.0.1', port: getPort(listener) });
     await answer;
     await waitUntil('the stray answer', () => client.strays === 1);
     expect(listener.count().readers[0]?.cut).toBe(1);
@@ -89,7 +95,7 @@ describe('a reader', () => {
       for (const { address, port } of listener.endpoints) {
         const client = clients[address.includes(':') ? 'udp6' : 'udp4'];
         for (const name of ['fast.example', 'slow.example']) {
-          expect((await client.ask(name, port, address)).from).toMatchObject({ address, port });
+          expect((await client.ask(name, { address, port })).from).toMatchObject({ address, port });
         }
       }
     }
@@ -112,8 +118,10 @@ describe('a reader', () => {
     const listener = await startUdp({ threadEntry, coalesce: 60_000 });
     const client = await startClient();
     const port = getPort(listener);
-    await client.ask('fast.example', port, '127.0.0.1');
-    const answers = Array.from({ length: 5 }, (_, index) => client.ask(`fast${index}`, port, '127.0.0.1'));
+    await client.ask('fast.example', { address: '127.0.0.1', port });
+    const answers = Array.from({ length: 5 }, (_, index) =>
+      client.ask(`fast${index}`, { address: '127.0.0.1', port }),
+    );
     await turn();
     // The order to end also ends the wait.
     await listener.stop(1000);
@@ -129,10 +137,12 @@ describe('a reader', () => {
       onReaderDead: (reader) => dead.push(reader),
     });
     const client = await startClient();
-    client.send(queryFor('exit.example', 1), getPort(listener), '127.0.0.1');
+    client.send(queryFor('exit.example', 1), { address: '127.0.0.1', port: getPort(listener) });
     await waitUntil('the death', () => dead.length > 0);
-    expect((await client.ask('fast.example', getPort(listener), '127.0.0.1')).message).toBeDefined();
-    await client.ask('slow.example', getPort(listener), '127.0.0.1');
+    expect(
+      (await client.ask('fast.example', { address: '127.0.0.1', port: getPort(listener) })).message,
+    ).toBeDefined();
+    await client.ask('slow.example', { address: '127.0.0.1', port: getPort(listener) });
     expect(dead).toEqual([5]);
     expect(listener.count().restarts).toBe(1);
     await listener.stop(0);
@@ -147,24 +157,26 @@ describe('a reader', () => {
     const port = getPort(listener);
     expect(listener.count().down).toBe(0);
     const killer = await startClient();
-    killer.send(queryFor('exit.example', 1), port, '127.0.0.1');
+    killer.send(queryFor('exit.example', 1), { address: '127.0.0.1', port });
     await waitUntil('the death', () => listener.count().down === 1);
     // Its successor starts after a pause, which this clock does not let pass.
     const [first = 0] = dead;
     const before = listener.count().readers.map(({ packets }) => packets);
-    for (let turn = 0; turn < 40; turn++) await (await startClient()).ask('fast.example', port, '127.0.0.1');
+    for (let turn = 0; turn < 40; turn++)
+      await (await startClient()).ask('fast.example', { address: '127.0.0.1', port });
     expect(listener.count().readers[first]?.packets).toBe(before[first]);
     for (let turn = 0; turn < 4 && dead.at(-1) === first; turn++) {
       const deaths = dead.length;
       // The length of its pause.
       clock.advance(50 * 2 ** turn);
       await waitUntil('both readers', () => listener.count().down === 0);
-      (await startClient()).send(queryFor('exit.example', 1), port, '127.0.0.1');
+      (await startClient()).send(queryFor('exit.example', 1), { address: '127.0.0.1', port });
       await waitUntil('a death', () => dead.length > deaths && listener.count().down === 1);
     }
     // The other one is down now, so it gets all.
     const received = listener.count().readers[first]?.packets ?? 0;
-    for (let turn = 0; turn < 40; turn++) await (await startClient()).ask('fast.example', port, '127.0.0.1');
+    for (let turn = 0; turn < 40; turn++)
+      await (await startClient()).ask('fast.example', { address: '127.0.0.1', port });
     expect(dead.at(-1)).not.toBe(first);
     // Packets are counted when their answers have left.
     await waitUntil('all to be counted', () => listener.count().readers[first]?.packets === received + 40);
@@ -176,14 +188,14 @@ describe('a reader', () => {
     const listener = await startUdp({ threadEntry, clock, onReaderDead: (reader) => dead.push(reader) });
     const client = await startClient();
     for (const [deaths, pause] of [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000].entries()) {
-      client.send(queryFor('exit.example', 1), getPort(listener), '127.0.0.1');
+      client.send(queryFor('exit.example', 1), { address: '127.0.0.1', port: getPort(listener) });
       await waitUntil('the death', () => dead.length === deaths + 1);
       clock.advance(pause - 1);
       expect(clock.pending).toBe(1);
       clock.advance(1);
       expect(clock.pending).toBe(0);
     }
-    await client.ask('fast.example', getPort(listener), '127.0.0.1');
+    await client.ask('fast.example', { address: '127.0.0.1', port: getPort(listener) });
   });
 });
 
@@ -200,14 +212,14 @@ describe('slow questions', () => {
     const port = getPort(listener);
     // One client may have four of eight, so that others find room.
     const asked = Array.from({ length: 12 }, (_, index) =>
-      client.ask(`slow${10 + index}`, port, '127.0.0.1', 1500),
+      client.ask(`slow${10 + index}`, { address: '127.0.0.1', port }, { deadline: 1500 }),
     );
     const settled = Promise.allSettled(asked);
     await waitUntil('the share to be used up', () => listener.count().slow.dropped === 8);
     await waitUntil('four to be asked', () => answers.length === 4);
     const other = await startClient('udp4', '127.0.0.7');
-    const others = other.ask('slow30', port, '127.0.0.1');
-    await client.ask('fast', port, '127.0.0.1');
+    const others = other.ask('slow30', { address: '127.0.0.1', port });
+    await client.ask('fast', { address: '127.0.0.1', port });
     await waitUntil('the other client', () => answers.length === 5);
     expect(listener.count().slow).toMatchObject({ unanswered: 5 });
     for (const answer of answers.splice(0)) answer();
@@ -227,9 +239,9 @@ describe('slow questions', () => {
       },
     });
     const client = await startClient();
-    client.send(queryFor('slow1', 1), getPort(listener), '127.0.0.1');
+    client.send(queryFor('slow1', 1), { address: '127.0.0.1', port: getPort(listener) });
     await waitUntil('the drop', () => listener.count().slow.expired === 1);
-    await client.ask('fast', getPort(listener), '127.0.0.1');
+    await client.ask('fast', { address: '127.0.0.1', port: getPort(listener) });
     expect(asked).toEqual([]);
     expect(client.strays).toBe(0);
     expect(listener.count().slow).toMatchObject({ asked: 1, unanswered: 0, late: 0 });
@@ -247,10 +259,10 @@ describe('slow questions', () => {
       },
     });
     const client = await startClient();
-    await client.ask('slow-prompt', getPort(listener), '127.0.0.1');
-    client.send(queryFor('slow-late', 1), getPort(listener), '127.0.0.1');
+    await client.ask('slow-prompt', { address: '127.0.0.1', port: getPort(listener) });
+    client.send(queryFor('slow-late', 1), { address: '127.0.0.1', port: getPort(listener) });
     await waitUntil('the late answer', () => listener.count().slow.late === 1);
-    await client.ask('slow-next', getPort(listener), '127.0.0.1');
+    await client.ask('slow-next', { address: '127.0.0.1', port: getPort(listener) });
     expect(client.strays).toBe(0);
     expect(listener.count().slow).toMatchObject({ asked: 3, unanswered: 0, expired: 0 });
   });
@@ -269,10 +281,12 @@ describe('slow questions', () => {
     const hostile = await startClient();
     const other = await startClient('udp4', '127.0.0.7');
     const port = getPort(listener);
-    const all = Array.from({ length: 200 }, (_, index) => hostile.ask(`slow${index}`, port, '127.0.0.1'));
+    const all = Array.from({ length: 200 }, (_, index) =>
+      hostile.ask(`slow${index}`, { address: '127.0.0.1', port }),
+    );
     await waitUntil('some answers', () => order.length > 5);
     const before = order.length;
-    await other.ask('slow-other', port, '127.0.0.1');
+    await other.ask('slow-other', { address: '127.0.0.1', port });
     expect(order.indexOf('127.0.0.7') - before).toBeLessThan(50);
     await Promise.all(all);
   });
@@ -286,8 +300,10 @@ describe('slow questions', () => {
       },
     });
     const client = await startClient();
-    const silent = client.ask('slow-silent', getPort(listener), '127.0.0.1', 500).catch(String);
-    const { message } = await client.ask('slow-failing', getPort(listener), '127.0.0.1');
+    const silent = client
+      .ask('slow-silent', { address: '127.0.0.1', port: getPort(listener) }, { deadline: 500 })
+      .catch(String);
+    const { message } = await client.ask('slow-failing', { address: '127.0.0.1', port: getPort(listener) });
     expect(message.readUInt8(3) & 15).toBe(2);
     expect(await silent).toContain('no answer');
     expect(listener.count().slow).toMatchObject({ asked: 2, unanswered: 0, faults: 1 });
@@ -305,8 +321,11 @@ describe('slow questions', () => {
     };
     const listener = await startUdp({ threadEntry, addresses, handleQuery });
     const [four, six] = listener.endpoints;
-    await (await startClient('udp4', '127.0.0.9')).ask('slow', four?.port ?? 0, '127.0.0.1');
-    await (await startClient('udp6')).ask('slow', six?.port ?? 0, '::1');
+    await (await startClient('udp4', '127.0.0.9')).ask('slow', {
+      address: '127.0.0.1',
+      port: four?.port ?? 0,
+    });
+    await (await startClient('udp6')).ask('slow', { address: '::1', port: six?.port ?? 0 });
     expect(clients).toMatchObject([
       { address: '127.0.0.9', transport: 'udp' },
       { address: '::1', transport: 'udp' },

@@ -2,12 +2,13 @@
  * A process that serves wildcard addresses, queries each of the given addresses, fast and slow, and prints the sources of the
  * answers.
  */
+
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { makeStartThread } from '@portolan/kernel/listen/reader-threads.ts';
 import { listenByBatches } from '@portolan/kernel/listen/udp.ts';
+import { DnsClient } from '@portolan/testing/client/dns-client.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
-import { UdpClient } from './udp-client.ts';
 
 const [, , threadEntry = '', ...asked] = process.argv;
 
@@ -31,9 +32,9 @@ const listener = await listenByBatches({
 const sources: string[] = [];
 for (const address of asked) {
   const family = address.includes(':') ? 'udp6' : 'udp4';
-  const client = await new UdpClient(family, ownAddress(address)).open();
+  const client = await DnsClient.openUdp({ family, from: ownAddress(address) });
   for (const name of ['fast.example', 'slow.example']) {
-    sources.push((await client.ask(name, 5300, address)).from.address);
+    sources.push((await client.ask(name, { address, port: 5300 })).from.address);
   }
   await client.close();
 }

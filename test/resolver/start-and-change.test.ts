@@ -3,12 +3,11 @@
  */
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
-import { askShort } from '@portolan/testing/client/ask.ts';
+import { askShort, exchange } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { answerFromZone, makeAddress } from '@portolan/testing/upstream/reactions.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { endAllPrograms, look, servePortolan } from '../support/portolan.ts';
-import { relay } from './relay.ts';
 
 afterEach(endAllPrograms);
 
@@ -83,7 +82,7 @@ describe('a server that leads back to us', () => {
     const port = await findFreePort();
     const mirror = await LoopbackUpstream.start(({ query, send }) => {
       // Whatever it is asked, it asks us.
-      void relay(query, port).then(send, () => {});
+      void exchange({ address: '127.0.0.1', port }, query, { deadline: 1_000 }).then(send, () => {});
     });
     onTestFinished(() => mirror.stop());
     const serving = await servePortolan(

@@ -61,7 +61,7 @@ it('answers by the blocks before what came to a group that a change removes', as
   ]);
   const client = await startClient();
   // Sent before the socket leaves its port, and taken by the main thread only after the change.
-  const asked = client.ask('slow.example', port, ADDRESS);
+  const asked = client.ask('slow.example', { address: ADDRESS, port });
   await new Promise<void>((resolve) => process.nextTick(resolve));
   engine.serverBlocks = { limits: { listRatedZones: () => [] }, findQueryHandler: () => undefined };
   await groups.keepOnly([], former);

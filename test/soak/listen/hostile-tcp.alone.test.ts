@@ -1,16 +1,17 @@
 /**
  * Clients that attack the server over TCP: they hold connections and do not read their answers.
  */
+
 import { Worker } from 'node:worker_threads';
 import { frame } from '@portolan/dns/frames.ts';
 import { systemClock } from '@portolan/kernel/base/clock.ts';
 import { silentLog } from '@portolan/kernel/base/log.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { listenOnTcp, TCP_LIMITS, type TcpLimits } from '@portolan/kernel/listen/tcp.ts';
+import { queryFor } from '@portolan/testing/client/dns-client.ts';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { answerAuthoritatively, ScriptedAnswers } from '../../listen/scripted-answers.ts';
 import { TcpClient } from '../../listen/tcp-client.ts';
-import { queryFor } from '../../listen/udp-client.ts';
 import { bundleThread } from '../../support/bundle-thread.ts';
 import type { AttackPlan } from './hostile-tcp-thread.ts';
 

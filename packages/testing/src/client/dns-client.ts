@@ -5,6 +5,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { FrameParser, frame } from '@portolan/dns/frames.ts';
+import { encode } from 'dns-packet';
 
 /** Where a server listens, or a reply comes from. */
 export interface DnsServer {
@@ -139,16 +140,16 @@ export class DnsClient {
     });
   }
 
+  /** The reply to a question for the address of a name. @param to the server */
+  ask(name: string, to: DnsServer, options: Omit<ExchangeOptions, 'to' | 'what'> = {}): Promise<ClientReply> {
+    do this.#lastId = (this.#lastId + 1) & 0xffff;
+    while (this.#waiting.has(this.#lastId));
+    return this.exchange(queryFor(name, this.#lastId), { ...options, to, what: name });
+  }
+
   /** Sends octets whose reply, if any, will be a stray. */
   send(octets: Uint8Array, to?: DnsServer): void {
     this.#channel.send(octets, to);
-  }
-
-  /** An id that no query under way has. */
-  takeId(): number {
-    do this.#lastId = (this.#lastId + 1) & 0xffff;
-    while (this.#waiting.has(this.#lastId));
-    return this.#lastId;
   }
 
   async close(): Promise<void> {
@@ -166,6 +167,11 @@ export class DnsClient {
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
   }
+}
+
+/** A query in wire form, by an encoder that is not ours. */
+export function queryFor(name: string, id: number): Buffer {
+  return encode({ type: 'query', id, flags: 0x100, questions: [{ type: 'A', name }] });
 }
 
 function readId(message: Uint8Array): number {
