@@ -1,49 +1,40 @@
 /**
  * An upstream server that asks back the questions it gets: the process goes on, is not ready if it starts so, and recovers by itself.
  */
-import { createSocket, type Socket } from 'node:dgram';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { RCODE, TYPE } from '@portolan/dns/types.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
 import { ask } from '@portolan/testing/client/ask.ts';
+import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
+import { getQuestion, makeAddressRecord, reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
 
-async function openSocket(): Promise<Socket> {
-  const socket = createSocket('udp4');
-  onTestFinished(() => void socket.close());
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  return socket;
-}
-
 /** Answers all names. While it loops, it asks for those of HINFO back, three times each, and passes on the first response. */
 async function startUpstream(asksBackAt: number) {
-  const socket = await openSocket();
-  const client = await openSocket();
+  const client = createSocket('udp4');
+  onTestFinished(() => void client.close());
+  client.bind(0, '127.0.0.1');
+  await once(client, 'listening');
   client.setMaxListeners(0);
-  const upstream = { port: socket.address().port, isLooping: true, asked: [] as string[] };
-  socket.on('message', (packet, { port, address }) => {
-    const query = decodeMessage(packet);
-    const [question] = query.questions;
-    if (question === undefined) return;
-    upstream.asked.push(question.name);
-    if (upstream.isLooping && question.type === TYPE.HINFO) {
-      client.once('message', (response) => socket.send(response, port, address));
-      for (let time = 0; time < 3; time += 1) client.send(packet, asksBackAt, '127.0.0.1');
+  const asked: string[] = [];
+  const server = await LoopbackUpstream.start(({ query, octets, send }) => {
+    const { name, type } = getQuestion(query);
+    asked.push(name);
+    if (upstream.isLooping && type === TYPE.HINFO) {
+      client.once('message', send);
+      for (let time = 0; time < 3; time += 1) client.send(octets, asksBackAt, '127.0.0.1');
       return;
     }
-    const data = { kind: 'A', address: '192.0.2.1' } as const;
-    const record = { name: question.name, class: question.class, ttl: 1, data };
-    const header = { ...query.header, response: true, recursionAvailable: true };
-    const answers = question.type === TYPE.A ? [record] : [];
-    socket.send(encodeMessage({ ...query, header, answers }), port, address);
+    send(reply(query, { answers: type === TYPE.A ? [makeAddressRecord(query, '192.0.2.1', 1)] : [] }));
   });
+  onTestFinished(() => server.stop());
+  const upstream = { port: server.port, isLooping: true, asked };
   return upstream;
 }
 

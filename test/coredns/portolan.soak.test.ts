@@ -4,14 +4,13 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { access } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { decodeMessage, encodeMessage } from '@portolan/dns/message.ts';
 import { RCODE } from '@portolan/dns/types.ts';
 import { findFreePort } from '@portolan/kernel/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '@portolan/kernel/base/testing/temporary-folder.ts';
 import { waitUntil } from '@portolan/kernel/base/testing/wait-until.ts';
-import { ask, askShort, makeQuery } from '@portolan/testing/client/ask.ts';
+import { ask, askShort, exchange, makeQuery } from '@portolan/testing/client/ask.ts';
 import { LoopbackUpstream } from '@portolan/testing/upstream/loopback-upstream.ts';
 import { reply } from '@portolan/testing/upstream/reply.ts';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
@@ -98,12 +97,8 @@ function describe(octets: Uint8Array): string {
 }
 
 async function askByTcpFrom(source: string, port: number, name: string): Promise<string> {
-  const socket = connect({ port, host: '127.0.0.1', localAddress: source });
-  const query = encodeMessage(makeQuery(name, 'A'));
-  socket.write(Buffer.concat([Buffer.from([query.length >> 8, query.length & 0xff]), query]));
-  const [octets] = (await once(socket, 'data')) as [Buffer];
-  socket.destroy();
-  return describe(octets.subarray(2));
+  const options = { transport: 'tcp', from: source } as const;
+  return describe(await exchange({ address: '127.0.0.1', port }, makeQuery(name, 'A'), options));
 }
 
 it('clients: refuses and ignores clients, by UDP and TCP, and follows changed rules', async () => {
