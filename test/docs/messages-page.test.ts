@@ -1,11 +1,15 @@
 /**
  * `docs/reference/messages.md` has every error and warning of the log, and every text of `/readyz`: `npm run docs` writes it. A new error
- * or warning needs a line in message-help.ts.
+ * or warning needs a line in scripts/generate/docs/message-help.ts.
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import {
+  MESSAGE_FAMILIES,
+  type MessageFamily,
+  READINESS_TEXTS,
+} from '../../scripts/generate/docs/message-help.ts';
 import { type LoggedMessage, listLoggedMessages } from './logged-messages.ts';
-import { MESSAGE_FAMILIES, type MessageFamily, READINESS_TEXTS } from './message-help.ts';
 
 const HEAD = `# Messages
 
@@ -14,7 +18,7 @@ message: \`reason\` says why, often with a remedy. When new settings or files ca
 and \`debug\` need no action. Programs that Portolan replaces have some messages of their own, which are kept word by word. Messages of
 libraries, and those that hold the text of another program, are not listed.
 
-<!-- Made from the source and test/docs/message-help.ts by test/docs/messages-page.test.ts. -->
+<!-- Made from the source and scripts/generate/docs/message-help.ts by test/docs/messages-page.test.ts. -->
 `;
 
 const messages = listLoggedMessages();
