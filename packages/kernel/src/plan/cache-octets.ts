@@ -1,5 +1,5 @@
 /**
- * The memory that a number of cached answers gets.
+ * The memory that a number of cached answers gets: those of all `cache` directives of a Corefile, of `--cache-size`, of `rcache`.
  */
 
 /**

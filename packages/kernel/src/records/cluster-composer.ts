@@ -1,6 +1,6 @@
 /**
- * Composes the answers of a cluster's zone: finds the shape of the name, and passes it to the composer of the dialect. Names of
- * hosts files have a composer of their own.
+ * Composes the answers of a cluster's zone: finds the shape of the name, answers for pods by their addresses, and passes services to the
+ * composer of the dialect. Names of hosts files have a composer of their own.
  *
  * It allocates nothing, waits for nothing, and writes no more than the response may carry.
  */
