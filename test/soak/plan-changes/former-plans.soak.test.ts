@@ -67,9 +67,10 @@ for (const { name, tools } of FRONT_ENDS)
       const heap = await heapUsed();
       const { touchedOctets } = server.table.statistics();
       expect(await changePlans(server, EARLY + 1, CHANGES)).toEqual([]);
-      expect(findGrown(CLASSES, instances)).toEqual([]);
+      // What ends later than the plan, such as a connection, may be there a moment longer.
+      await expect.poll(() => findGrown(CLASSES, instances)).toEqual([]);
       expect(server.table.statistics().touchedOctets - touchedOctets).toBeLessThan(2 ** 20);
-      expect((await heapUsed()) / heap).toBeLessThan(GROWTH);
+      await expect.poll(async () => (await heapUsed()) / heap).toBeLessThan(GROWTH);
     },
     10 * MINUTES,
   );
