@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { findNearest } from './nearest.ts';
+import { countChanges, findNearest } from './nearest.ts';
 import { WorkCounter } from './testing/work-counter.ts';
 
 const flags = ['--domain', '--dns-port', '--manifests', '--ttl', '--log-level', '--log-format'].map((flag) =>
@@ -29,4 +30,15 @@ it('a word much longer than all of them is compared with none', () => {
 
 it.each(['upstream', 'x', 'cache-size'])('%s is near to none', (word) => {
   expect(findNearest(word, flags)).toBeUndefined();
+});
+
+it('counts changes the same, as far as they matter', () => {
+  const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 8 });
+  fc.assert(
+    fc.property(word, word, fc.nat(4), (one, other, max) => {
+      const whole = countChanges(one, other);
+      const bounded = countChanges(one, other, max);
+      expect(bounded > max ? whole > max : bounded === whole).toBe(true);
+    }),
+  );
 });

@@ -37,27 +37,36 @@ function isPartOf(word: string, candidate: string): boolean {
   return word.length >= 4 && (candidate.endsWith(`-${word}`) || candidate.startsWith(`${word}-`));
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
-export function countChanges(from: string, to: string): number {
+/**
+ * The number of characters to insert, delete, replace or swap with a neighbour to make one word of the other.
+ *
+ * @param max beyond which the number does not matter: it may be any above `max` then
+ */
+export function countChanges(from: string, to: string, max: number = Number.POSITIVE_INFINITY): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  let leastOfLast = 0;
   for (let row = 1; row <= from.length; row += 1) {
     const current = [row];
+    let least = row;
     for (let column = 1; column <= to.length; column += 1) {
       const same = from[row - 1] === to[column - 1];
       const swapped =
         row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      current.push(
-        Math.min(
-          (last[column] ?? 0) + 1,
-          (current[column - 1] ?? 0) + 1,
-          (last[column - 1] ?? 0) + (same ? 0 : 1),
-          swapped ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
-        ),
+      const changes = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (same ? 0 : 1),
+        swapped ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
       );
+      current.push(changes);
+      if (changes < least) least = changes;
     }
+    // What follows comes of these two rows.
+    if (least > max && leastOfLast > max) return least;
     beforeLast = last;
     last = current;
+    leastOfLast = least;
   }
   return last[to.length] ?? 0;
 }

@@ -27,9 +27,9 @@ export interface HistoryFailuresOptions {
 
 /** Rows that wait for their reasons, and those that get them in one turn: a second has one turn. */
 const MAX_WAITING = 300;
-const EXPLAINED_AT_ONCE = 100;
+const EXPLAINED_AT_ONCE = 20;
 /** Rows to explain before other work. */
-const PART = 10;
+const PART = 5;
 const NO_DATA = 'NODATA';
 /** Failures of any upstream server. */
 const ANY_UPSTREAM = 'upstream';

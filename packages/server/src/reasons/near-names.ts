@@ -15,21 +15,26 @@ function maxChanges(name: string): number {
 
 /** @returns the nearest first: the same name elsewhere, then names of the same namespace */
 export function findNearServices(wanted: ServiceName, services: Iterable<ServiceName>): readonly Near[] {
-  const found: Near[] = [];
+  const nearest: Near[] = [];
+  const rank = ({ namespace, distance }: Near) =>
+    distance * 2 + (namespace === wanted.namespace || distance === 0 ? 0 : 1);
+  const isNearer = (one: Near, other: Near) =>
+    rank(one) === rank(other) ? formatNear(one) < formatNear(other) : rank(one) < rank(other);
   for (const { namespace, name } of services) {
     const distance = computeDistance(wanted.name, name);
     if (distance === undefined || (distance === 0 && namespace === wanted.namespace)) continue;
-    found.push({ service: name, namespace, distance });
+    const near = { service: name, namespace, distance };
+    // Thousands of services may be near: they are not sorted.
+    const place = nearest.findIndex((other) => isNearer(near, other));
+    if (place >= 0) nearest.splice(place, 0, near);
+    else if (nearest.length < MAX_NEAR) nearest.push(near);
+    if (nearest.length > MAX_NEAR) nearest.pop();
   }
-  const rank = ({ namespace, distance }: Near) =>
-    distance * 2 + (namespace === wanted.namespace || distance === 0 ? 0 : 1);
-  return found
-    .sort(
-      (one, other) =>
-        rank(one) - rank(other) ||
-        `${one.service}.${one.namespace}`.localeCompare(`${other.service}.${other.namespace}`),
-    )
-    .slice(0, MAX_NEAR);
+  return nearest;
+}
+
+function formatNear({ service, namespace }: Near): string {
+  return `${service}.${namespace}`;
 }
 
 /** The near namespaces that have a service, each with that service. */
@@ -52,6 +57,6 @@ function computeDistance(word: string, other: string): number | undefined {
   if (word === other) return 0;
   const max = maxChanges(word);
   if (Math.abs(word.length - other.length) > max) return undefined;
-  const changes = countChanges(word, other);
+  const changes = countChanges(word, other, max);
   return changes <= max ? changes : undefined;
 }
