@@ -117,7 +117,7 @@ export class ClusterContents {
   *services(): Iterable<NamespacedName> {
     for (const namespace of this.#writer.namespaces())
       for (const entry of this.#writer.listServices(namespace))
-        if (this.#views.service(entry) !== undefined) yield this.#views.readNamespacedName(entry);
+        if (this.#views.hasService(entry)) yield this.#views.readNamespacedName(entry);
   }
 
   /** The services of a namespace with the hash of their names and data, and the bucket that servers compare. */

@@ -41,11 +41,14 @@ export class RecordViews {
   readonly #writer: RecordWriter;
   readonly #words: Int32Array;
   readonly #octets: Uint8Array;
+  /** The same octets. */
+  readonly #texts: Buffer;
 
   constructor(writer: RecordWriter) {
     this.#writer = writer;
     this.#words = writer.space.views.atoms;
     this.#octets = writer.space.views.octets;
+    this.#texts = Buffer.from(this.#octets.buffer, this.#octets.byteOffset, this.#octets.length);
   }
 
   /** @param entry of a service */
@@ -60,18 +63,22 @@ export class RecordViews {
   }
 
   #text(at: number, length: number): string {
-    // A copy: the decoder takes no shared memory.
-    return Buffer.from(this.#octets.slice(at, at + length)).toString('utf8');
+    return this.#texts.toString('utf8', at, at + length);
   }
 
   #get(at: number): number {
     return this.#words[at >> 2] ?? 0;
   }
 
+  /** Whether a service is known, and not only its slices. */
+  hasService(entry: number): boolean {
+    return entry !== 0 && this.#get(entry + SERVICE.RECORD) !== 0;
+  }
+
   /** A service as an object; undefined if only its slices are known. */
   service(entry: number): ServiceObject | undefined {
-    const record = entry === 0 ? 0 : this.#get(entry + SERVICE.RECORD);
-    if (record === 0) return undefined;
+    if (!this.hasService(entry)) return undefined;
+    const record = this.#get(entry + SERVICE.RECORD);
     const head = this.#get(record);
     const ipv6At = record + SERVICE_RECORD.ADDRESSES + ((head >>> 8) & 0xff) * 4;
     const portsAt = ipv6At + ((head >>> 16) & 0xff) * 16;
