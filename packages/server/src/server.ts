@@ -79,6 +79,8 @@ export class Server {
   readonly #frontEnd: FrontEnd;
   /** The plan at start, for settings that are fixed for the process. */
   readonly #plan: ServerPlan;
+  /** Kept, since front ends may compile theirs whenever it is read. */
+  #planInForce: ServerPlan;
   readonly #dependencies: ServerDependencies;
   readonly #engine: Engine;
   readonly #foreignDomains: WrongClusterDomains;
@@ -112,6 +114,7 @@ export class Server {
     this.#frontEnd = frontEnd;
     const { plan } = frontEnd;
     this.#plan = plan;
+    this.#planInForce = plan;
     this.#plannedLog = plan.queryLog;
     this.#dependencies = dependencies;
     const connect = frontEnd.watching?.connect;
@@ -164,7 +167,7 @@ export class Server {
 
   /** The plan in force. */
   get plan(): ServerPlan {
-    return this.#frontEnd.plan;
+    return this.#planInForce;
   }
 
   /** Calls `follow` with each plan that is in force from now on, and with undefined when the server stops. One may follow. */
@@ -355,7 +358,7 @@ export class Server {
     this.#handover?.offer();
     this.#state = moveServer(this.#state, 'serving');
     this.#dependencies.afterStart?.();
-    this.#followPlan(this.#frontEnd.plan);
+    this.#followPlan(this.#planInForce);
     this.#followNetworks();
     if (!this.#plan.engine.restored.has('findings')) this.findings.start();
     this.#announce(source);
@@ -427,10 +430,10 @@ export class Server {
       if (this.#stopping !== undefined) throw new Error('the server is stopping');
       await this.#groups?.add(followedGroups(plan), blocks);
       before = this.#engine.replaceBlocks(blocks);
+      this.#planInForce = plan;
     } catch (error) {
       await blocks.stop();
-      // The front end keeps the current plan until the new one is in force.
-      await this.#groups?.keepOnly(this.#frontEnd.plan.listen.groups, undefined);
+      await this.#groups?.keepOnly(this.#planInForce.listen.groups, undefined);
       throw error;
     }
     this.#groupEvents?.follow(engine);

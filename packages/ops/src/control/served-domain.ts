@@ -14,11 +14,10 @@ interface ServingPart {
 }
 
 /** The apex of the cluster's zone. A server without objects, such as a node cache, forwards it: a zone of its blocks. */
-export function findServedDomain(server: ServingPart): string {
-  const [own] = clustersIn(server.engine.serverBlocks.inspect());
+export function findServedDomain({ engine, plan }: ServingPart): string {
+  const [own] = clustersIn(engine.serverBlocks.inspect());
   if (own !== undefined) return own.cluster.names.apexes[0] ?? DEFAULT_DOMAIN;
-  // Some front ends compile their plan each time.
-  const zones = server.plan.engine.groups.flatMap(({ sites }) => sites.map(({ zone }) => zone));
+  const zones = plan.engine.groups.flatMap(({ sites }) => sites.map(({ zone }) => zone));
   if (zones.includes(DEFAULT_DOMAIN as NameKey)) return DEFAULT_DOMAIN;
   return zones.find((zone) => zone !== '.' && !zone.endsWith('.arpa.')) ?? DEFAULT_DOMAIN;
 }
