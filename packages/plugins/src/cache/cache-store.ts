@@ -213,8 +213,11 @@ export class CacheStore {
     return stored;
   }
 
-  #dropAt(...at: EntryPlace): void {
-    if (!this.#table.dropCachedAt(...at, this.shared)) this.#table.dropCachedAt(...at, this.#hidden);
+  #dropAt(...at: EntryPlace): boolean {
+    return (
+      this.#table.dropCachedAt(...at, this.shared) ||
+      (this.#hides && this.#table.dropCachedAt(...at, this.#hidden))
+    );
   }
 
   #isThere(...at: EntryPlace): boolean {

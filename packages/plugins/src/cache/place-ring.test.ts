@@ -34,11 +34,14 @@ it('drops the oldest answer that is still there, however many there are', () => 
         for (let left = Math.min(dropped, live.length); left > 0; left -= 1) {
           const oldest = live[0];
           const found: number[] = [];
-          ring.dropOldest((place) => {
+          const isDropped = ring.dropOldest((place, hash) => {
+            if (hash !== 7 - place / 4 || !live.includes(place / 4)) return false;
             found.push(place / 4);
             live.shift();
             ring.noteGone();
+            return true;
           });
+          expect(isDropped).toBe(true);
           expect(found).toEqual([oldest]);
         }
       }

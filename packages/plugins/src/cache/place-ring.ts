@@ -47,16 +47,11 @@ export class PlaceRing {
   /**
    * Takes out the oldest answer that is still there.
    *
-   * @param drop drops it, and reports by `noteGone` that it is gone
+   * @param drop drops an answer if it is there, and reports by `noteGone` that it is gone. @returns whether it was there
    * @returns whether there was one
    */
-  dropOldest(drop: (place: number, hash: number) => void): boolean {
-    while (this.#listed > 0) {
-      const [place, hash] = this.#takeOldest();
-      if (!this.#isThere(place, hash)) continue;
-      drop(place, hash);
-      return true;
-    }
+  dropOldest(drop: IsThere): boolean {
+    while (this.#listed > 0) if (drop(...this.#takeOldest())) return true;
     return false;
   }
 
