@@ -48,7 +48,7 @@ const CLIENT_ROWS = [
     id: 'searches-from-the-end',
     plugins: ['view', 'template'],
     original:
-      '`findLast` and `findLastIndex` without a result take away what stands before them: `[1, findLast([1], # > 2)]` is `[false, nil]`',
+      '`findLast` and `findLastIndex` without a result drop the elements before them: `[1, findLast([1], # > 2)]` is `[false, nil]`',
     portolan: '`[1, nil]`',
     why: 'that is what it says',
     inCompat: 'stays',
@@ -378,7 +378,7 @@ const TRANSPORT_ROWS = [
   {
     id: 'traces-begin-here',
     plugins: ['trace'],
-    original: 'over HTTPS, a trace continues that of `x-b3-…`',
+    original: 'over HTTPS, a trace continues the one that `x-b3-…` names',
     portolan: 'each query begins a trace',
     why: 'clients must not choose what is traced',
     inCompat: 'stays',
